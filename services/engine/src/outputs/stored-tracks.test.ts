@@ -11,14 +11,14 @@ const track = {
 };
 
 test.each([
-  [0, 'hls/w/v/a1/t3.1/480p/0.ts'],
-  [1, 'hls/w/v/a1/t3.1/480p/1.ts'],
-  [2, 'hls/w/v/a1/t4.2/480p/2.ts'],
-])('segment %i is below the last place that begins before it', (sequence, key) => {
-  expect(keyOfSegment(track, sequence)).toBe(key);
+  [0, 'ts', 'hls/w/v/a1/t3.1/480p/0.ts'],
+  [1, 'ts', 'hls/w/v/a1/t3.1/480p/1.ts'],
+  [2, 'cmaf', 'hls/w/v/a1/t4.2/480p/2.m4s'],
+] as const)('segment %i (%s) is below the last place that begins before it', (sequence, packaging, key) => {
+  expect(keyOfSegment(track, sequence, packaging)).toBe(key);
 });
 
 test('a segment before all places is an error', () => {
   const late = { ...track, places: track.places.slice(1) };
-  expect(() => keyOfSegment(late, 1)).toThrow('Segment 1 of 480p has no place');
+  expect(() => keyOfSegment(late, 1, 'ts')).toThrow('Segment 1 of 480p has no place');
 });

@@ -1,21 +1,26 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PACKAGING_NAMES } from '@framelane/contracts/packaging';
 import { VIDEO_CODECS, videoRendition } from '@framelane/contracts/renditions';
 import { makeClip } from '@framelane/test-kit/clips';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { VideoDemands } from '../../src/encoders/encoder.ts';
 import { encoderOf } from '../../src/encoders/encoders.ts';
-import type { SegmentInfo } from '../../src/packagers/packager.ts';
-import { PACKAGER } from '../../src/packagers/packagers.ts';
-import { segmentFile } from '../../src/packagers/segment-files.ts';
+import { readInitializationFile } from '../../src/outputs/renditions/output-reader.ts';
+import type { SegmentInfo, SegmentReader } from '../../src/packagers/packager.ts';
+import { packagerOf } from '../../src/packagers/packagers.ts';
+import { initializationFile, segmentFile } from '../../src/packagers/segment-files.ts';
 import { BT709 } from '../../src/plan/colour.ts';
-import { readFrom, ToolOutput } from '../../src/sandbox/tool-output.ts';
+import { type OutputFile, readFrom, ToolOutput } from '../../src/sandbox/tool-output.ts';
 import { PROBED_ENTRIES, readSource } from '../../src/source/media-source.ts';
 
-/** What every encoder must do, with the packager of segments. */
-describe.each(VIDEO_CODECS)('the encoder of %s', (codec) => {
+const CASES = VIDEO_CODECS.flatMap((codec) => PACKAGING_NAMES.map((name) => [codec, name] as const));
+
+/** What every encoder must do, with every packager. */
+describe.each(CASES)('the encoder of %s, packed as %s', (codec, packaging) => {
+  const packager = packagerOf(packaging);
   const encoder = encoderOf(videoRendition('360p', codec));
   let directory: string;
   let clip: string;
@@ -64,25 +69,27 @@ describe.each(VIDEO_CODECS)('the encoder of %s', (codec) => {
         '0',
       ],
       ...[
-        ...PACKAGER.hlsOptions,
+        ...packager.hlsOptions(initializationFile('v')),
         '-hls_segment_filename',
-        join(folder, segmentFile('v', '%d')),
+        join(folder, segmentFile('v', '%d', packager)),
         join(folder, 'v.m3u8'),
       ],
     ]);
-    return withFiles(folder, (file) => PACKAGER.readSegment(file, encoder.reader, { isCopy: true }));
+    return withFiles(folder, (file, reader) => reader.read(file, { isCopy: true }));
   }
 
   async function withFiles<T>(
     folder: string,
-    read: (file: NonNullable<Awaited<ReturnType<ToolOutput['file']>>>) => Promise<T>,
+    read: (file: OutputFile, reader: SegmentReader) => Promise<T>,
   ): Promise<T[]> {
     const output = await ToolOutput.open(folder);
     const results: T[] = [];
+    const section = await readInitializationFile(output, initializationFile('v'), packager);
+    const reader = packager.open(encoder.reader, section);
     for (const sequence of [0, 1]) {
-      const file = await output.file(segmentFile('v', sequence), 10_000_000);
+      const file = await output.file(segmentFile('v', sequence, packager), 10_000_000);
       if (file === null) throw new Error('A segment is missing');
-      results.push(await read(file).finally(() => file.handle.close()));
+      results.push(await read(file, reader).finally(() => file.handle.close()));
     }
     await output.close();
     return results;
@@ -91,19 +98,18 @@ describe.each(VIDEO_CODECS)('the encoder of %s', (codec) => {
   test('makes segments that decoding can start at, all with one configuration', async () => {
     const [first, second] = await segmentsOf('encoded', clip, encoded());
     expect(first).toMatchObject({ units: 25, configuration: second?.configuration, codecs: second?.codecs });
-    expect(first?.configuration).not.toBeNull();
+    // An initialization section has the configuration.
+    expect(first?.configuration === null).toBe(packager.hasInitialization);
     expect((second?.start ?? 0) - (first?.start ?? 0)).toBeCloseTo(1, 3);
     expect((first?.last ?? 0) - (first?.start ?? 0)).toBeCloseTo(0.96, 3);
   });
 
   test('makes I-frames that can be decoded alone, and segments that another run can continue', async () => {
     const folder = join(directory, 'encoded');
-    const frames = await withFiles(folder, (file) =>
-      PACKAGER.readIFrames(readFrom(file), encoder.reader, 0.5),
-    );
+    const frames = await withFiles(folder, (file, reader) => reader.iFrames(readFrom(file), 0.5));
     expect(frames.map(({ length }) => length)).toEqual([1, 1]);
-    const segment = await readFile(join(folder, segmentFile('v', 0)));
-    expect(PACKAGER.completed(segment).length).toBeGreaterThanOrEqual(segment.length);
+    const segment = await readFile(join(folder, segmentFile('v', 0, packager)));
+    expect(packager.completed(segment).length).toBeGreaterThanOrEqual(segment.length);
   });
 
   test('copies what it has made, with a configuration that does not change', async () => {

@@ -209,7 +209,7 @@ describe('a clip of a video', () => {
   test('whose parent has a damaged segment, or lacks one, fails with a reason', async () => {
     const parent = await transcode('lacking.mkv', [...video('320x180', '5', 21), '-g', '10', ...H264]);
     const [track] = await bench.tracks(parent.video.videoId, ['360p']);
-    const key = keyOfSegment(track as StoredTrack, 0);
+    const key = keyOfSegment(track as StoredTrack, 0, bench.packaging);
     const made = () => bench.clip(parent, { start: 0.2, end: 20 });
     // Ciphertext consists of blocks of 16 bytes.
     await bench.objects.put(key, Buffer.alloc(4095), 'video/mp2t');

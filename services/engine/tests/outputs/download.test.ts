@@ -2,17 +2,19 @@ import { createCipheriv } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoredTrack } from '@framelane/contracts/internal-api';
-import { CLOCK_HZ, START_TIMESTAMP } from '@framelane/contracts/manifest';
+import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import { type DownloadWork, downloadExtension } from '@framelane/contracts/outputs/download';
+import { PACKAGINGS } from '@framelane/contracts/packaging';
 import type { TrackRendition } from '@framelane/contracts/renditions';
 import { makeClip } from '@framelane/test-kit/clips';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { fetchTrack } from '../../src/outputs/stored-tracks.ts';
+import { TEST_PACKAGING } from '../support/packaging.ts';
 import { TaskBench, type TaskVideo } from '../support/task-bench.ts';
 
 const SECONDS = 14;
-const ZERO = START_TIMESTAMP / CLOCK_HZ;
+const ZERO = PACKAGINGS[TEST_PACKAGING].startTimestamp / CLOCK_HZ;
 const TITLE = 'Tage & "Nächte" = 1; #2\\3';
 
 const CHAPTERS = [
@@ -81,9 +83,9 @@ async function download(
 /** The decrypted segments of a rendition in one file. */
 async function decrypted(track: StoredTrack): Promise<string> {
   const path = join(bench.directory, `${track.name}.ts`);
-  const { objects, contentKey } = bench;
+  const { objects, packaging, contentKey } = bench;
   const signal = new AbortController().signal;
-  await fetchTrack(track, path, { objects, contentKey, signal, onFetched: () => {} });
+  await fetchTrack(track, path, { objects, packaging, contentKey, signal, onFetched: () => {} });
   return path;
 }
 

@@ -31,10 +31,10 @@ beforeAll(async () => {
   ({ video } = await bench.transcode(clip, 4, false));
   [track] = (await bench.tracks(video.videoId, ['360p'])) as [StoredTrack];
   decrypted = join(bench.directory, '360p.ts');
-  const { objects, contentKey } = bench;
+  const { objects, packaging, contentKey } = bench;
   const signal = new AbortController().signal;
   const fetch = (of: StoredTrack) =>
-    fetchTrack(of, decrypted, { objects, contentKey, signal, onFetched: () => {} });
+    fetchTrack(of, decrypted, { objects, packaging, contentKey, signal, onFetched: () => {} });
   segmentStarts = [];
   let frames = 0;
   for (const [at] of track.segmentBytes.entries()) {

@@ -15,6 +15,7 @@ import { SegmentUploads, type SegmentUploadsOptions } from '../../src/outputs/re
 import { initializationVector } from '../../src/outputs/segment-encryption.ts';
 import { completeCounters } from '../../src/packagers/mpeg-ts/continuity.ts';
 import { InvalidSegmentError } from '../../src/packagers/packager.ts';
+import { packagerOf } from '../../src/packagers/packagers.ts';
 import { planImages } from '../../src/plan/images.ts';
 import { ToolOutput } from '../../src/sandbox/tool-output.ts';
 
@@ -60,6 +61,7 @@ function uploadsTo(
   const uploads = new SegmentUploads({
     output,
     objects,
+    packager: packagerOf('ts'),
     contentKey: Buffer.alloc(16),
     maxSegments,
     maxBytes: 100_000,

@@ -2,6 +2,7 @@ import { createDecipheriv } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
+import { PACKAGINGS } from '@framelane/contracts/packaging';
 import { judge, violations } from '@framelane/hls-conformance';
 import { loadPresentation } from '@framelane/hls-conformance/load-presentation';
 import { isVideo, type LoadedSegment, type Presentation } from '@framelane/hls-conformance/presentation';
@@ -102,7 +103,8 @@ function framesOf(segments: readonly LoadedSegment[]): number {
 /** The stored segments by rendition and number, e.g. `360p/0.ts`. */
 async function storedSegments(bench: StoredVideos, videoId: string): Promise<string[]> {
   const keys = await bench.stored(videoId);
-  return keys.filter((key) => key.endsWith('.ts')).map((key) => key.split('/').slice(-2).join('/'));
+  const { extension } = PACKAGINGS[bench.packaging];
+  return keys.filter((key) => key.endsWith(`.${extension}`)).map((key) => key.split('/').slice(-2).join('/'));
 }
 
 /** The decrypted segments of a rendition, or some of them. */

@@ -7,10 +7,10 @@ import type { ClipWork } from '@framelane/contracts/clip-work';
 import { newContentKey } from '@framelane/contracts/content-key';
 import { newId } from '@framelane/contracts/ids';
 import type { StoredTrack } from '@framelane/contracts/internal-api';
-import { START_TIMESTAMP } from '@framelane/contracts/manifest';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
 import { type Derivation, PLANNING_TASK, type Task, taskNumber } from '@framelane/contracts/outputs/tasks';
+import { PACKAGINGS, segmentName } from '@framelane/contracts/packaging';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { type TaskPlan, type TranscodePlan, transcodePlanSchema } from '@framelane/contracts/transcode-plan';
 import type { Trim } from '@framelane/contracts/trim';
@@ -36,6 +36,7 @@ import { readTextTracks } from '../../src/transcode/text-tracks.ts';
 import { DEFAULT_TRANSCODE_LIMITS, type TranscodeSettings } from '../../src/transcode-settings.ts';
 import type { PieceInput } from './encoder-frames.ts';
 import { type MadeVideo, madeVideo } from './made-video.ts';
+import { TEST_PACKAGING } from './packaging.ts';
 import type { StoredVideos } from './worker-bench.ts';
 
 const WORKSPACE = newId('ws');
@@ -67,6 +68,8 @@ export class TaskBench implements StoredVideos {
   readonly objects: FileObjectStore;
   readonly contentKey = newContentKey();
   readonly copiesVideo = new Set<string>();
+  /** How the segments of all videos are packed. */
+  packaging = TEST_PACKAGING;
   /** The watermark of all videos. */
   watermark: ClaimedWatermark | undefined;
   /** The part of their sources that all videos have. */
@@ -76,6 +79,8 @@ export class TaskBench implements StoredVideos {
   readonly #tools: MediaTools;
   /** Object keys by video, rendition and number. */
   readonly #keys = new Map<string, string>();
+  /** Initialization sections by video and rendition. */
+  readonly #initializations = new Map<string, string>();
 
   private constructor(directory: string, settings: TranscodeSettings, tools: MediaTools) {
     this.directory = directory;
@@ -134,7 +139,13 @@ export class TaskBench implements StoredVideos {
       const watermark = this.watermark && (await planWatermark(this.watermark, directory, context));
       const planned = {
         source,
-        plan: planEncoding(source, { allowCopy, ...this.#settings, watermark, trim: this.trim }),
+        plan: planEncoding(source, {
+          allowCopy,
+          ...this.#settings,
+          packaging: this.packaging,
+          watermark,
+          trim: this.trim,
+        }),
       };
       const captions = { directory, logger: this.#logger };
       const plan = await planVideo(planned, texts, this.#settings, { pieceSeconds, revision: 0 }, captions);
@@ -217,7 +228,7 @@ export class TaskBench implements StoredVideos {
       (directory) => runTask({ plan, work, output }, directory, this.#context()),
       parts,
     );
-    await this.#remember(videoId, prefix);
+    await this.#remember(videoId, prefix, result);
     return result;
   }
 
@@ -246,13 +257,23 @@ export class TaskBench implements StoredVideos {
       const segmentBytes: number[] = [];
       const places: StoredTrack['places'] = [];
       for (let sequence = 0; ; sequence += 1) {
-        const key = this.#keys.get(`${videoId}/${name}/${sequence}.ts`);
+        const file = `${name}/${segmentName(sequence, this.packaging)}`;
+        const key = this.#keys.get(`${videoId}/${file}`);
         if (key === undefined) break;
-        const prefix = key.slice(0, -`${name}/${sequence}.ts`.length);
+        const prefix = key.slice(0, -file.length);
         if (places.at(-1)?.prefix !== prefix) places.push({ firstSegment: sequence, prefix });
         segmentBytes.push((await this.objects.head(key))?.bytes ?? 0);
       }
-      tracks.push({ name, language: null, label: null, firstSegment: 0, segmentBytes, places });
+      const initialization = this.#initializations.get(`${videoId}/${name}`);
+      tracks.push({
+        name,
+        language: null,
+        label: null,
+        ...(initialization !== undefined && { initialization }),
+        firstSegment: 0,
+        segmentBytes,
+        places,
+      });
     }
     return tracks;
   }
@@ -267,8 +288,10 @@ export class TaskBench implements StoredVideos {
     const prefix = outputPrefix({ workspaceId: WORKSPACE, ...facts, folder: taskFolder(DERIVATION, 1) });
     const output = { facts, contentKey: this.contentKey, prefix };
     const context = { ...this.#context(), ...changes };
+    const { packaging } = this;
+    const { startTimestamp } = PACKAGINGS[packaging];
     const result = await withJobDirectory(videoId, context, (directory) =>
-      runDerivation({ ...job, startTimestamp: START_TIMESTAMP, output }, directory, context),
+      runDerivation({ ...job, packaging, startTimestamp, output }, directory, context),
     );
     return { result, prefix };
   }
@@ -314,6 +337,7 @@ export class TaskBench implements StoredVideos {
         objects: this.objects,
         contentKey,
         copiesVideo,
+        packaging: this.packaging,
         segmentKey: (...address) => this.segmentKey(...address),
         stored: (of) => this.stored(of),
       },
@@ -330,11 +354,13 @@ export class TaskBench implements StoredVideos {
     const result = await withJobDirectory(videoId, context, (directory) =>
       runClip({ ...job, output: { facts, contentKey, prefix } }, directory, context),
     );
-    await this.#remember(videoId, prefix);
+    await this.#remember(videoId, prefix, result);
     return { videoId, contentKey, prefix, result };
   }
 
-  async #remember(videoId: string, prefix: string): Promise<void> {
+  async #remember(videoId: string, prefix: string, { renditions = [] }: TaskResult): Promise<void> {
+    for (const { name, initialization } of renditions)
+      if (initialization !== undefined) this.#initializations.set(`${videoId}/${name}`, initialization);
     for await (const { key } of this.objects.list(prefix)) {
       const [rendition, file] = key.split('/').slice(-2);
       this.#keys.set(`${videoId}/${rendition}/${file}`, key);
@@ -354,7 +380,7 @@ export class TaskBench implements StoredVideos {
   }
 
   segmentKey(videoId: string, rendition: string, sequence: number): string {
-    return this.#keys.get(`${videoId}/${rendition}/${sequence}.ts`) ?? 'missing';
+    return this.#keys.get(`${videoId}/${rendition}/${segmentName(sequence, this.packaging)}`) ?? 'missing';
   }
 
   async stored(videoId: string): Promise<string[]> {

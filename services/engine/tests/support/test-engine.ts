@@ -20,6 +20,7 @@ import {
 } from '../../src/config.ts';
 import { Engine } from '../../src/engine.ts';
 import { FakeControlPlane, SERVICE_SECRET } from './fake-control-plane.ts';
+import { TEST_PACKAGING } from './packaging.ts';
 
 /** An engine with a real object store and bus, and a fake control plane. */
 export type TestEngine = {
@@ -109,7 +110,13 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
         sourceKey: key,
         inputBytes,
         contentKey: newContentKey().toString('base64'),
-        work: { kind: 'plan', hashSource: false, pieceSeconds: null, audioOnly: 'refused' },
+        work: {
+          kind: 'plan',
+          hashSource: false,
+          pieceSeconds: null,
+          audioOnly: 'refused',
+          packaging: TEST_PACKAGING,
+        },
       });
       const waitingSince = new Date().toISOString();
       await bus.publish(createMessage('plan', { videoId, workspaceId, waitingSince, inputBytes }));

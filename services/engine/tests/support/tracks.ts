@@ -75,6 +75,7 @@ export function encodePlan(changes: Partial<EncodePlan> = {}): EncodePlan {
     audio: [audioPlan()],
     videoRenditions: planLadder({ width: 854, height: 480 }, 25),
     copiesVideo: false,
+    packaging: 'ts',
     startsShort: true,
     segmentSeconds: 6,
     frameRate: { numerator: 25, denominator: 1 },

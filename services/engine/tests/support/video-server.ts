@@ -3,7 +3,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
+import { type PackagingName, segmentName } from '@framelane/contracts/packaging';
 import type { StoredVideos } from './worker-bench.ts';
+
+/** The name of initialization sections, beside the playlists of their renditions. */
+const INITIALIZATION = 'init.mp4';
 
 /** Serves a stored video as HLS on the loopback interface, with playlists made from its manifest. */
 export class VideoServer {
@@ -14,7 +18,14 @@ export class VideoServer {
       ['/master.m3u8', masterPlaylist(manifest)],
       ['/key', Buffer.from(bench.contentKey)],
       ...[...manifest.renditions, ...(manifest.iFrames ? [manifest.iFrames] : [])].map(
-        (rendition) => [`/${rendition.name}/index.m3u8`, mediaPlaylist(rendition, manifest)] as const,
+        (rendition) =>
+          [`/${rendition.name}/index.m3u8`, mediaPlaylist(rendition, manifest, bench.packaging)] as const,
+      ),
+      ...[...manifest.renditions, ...(manifest.iFrames ? [manifest.iFrames] : [])].flatMap(
+        ({ name, initialization }) =>
+          initialization === undefined
+            ? []
+            : [[`/${name}/${INITIALIZATION}`, Buffer.from(initialization, 'base64')] as const],
       ),
     ]);
     this.#server = createServer(async (request, response) => {
@@ -24,7 +35,7 @@ export class VideoServer {
         response.end(file);
         return;
       }
-      const [, name = '', sequence] = /^\/([\w-]+)\/(\d+)\.ts$/.exec(path) ?? [];
+      const [, name = '', sequence] = /^\/([\w-]+)\/(\d+)\.\w+$/.exec(path) ?? [];
       try {
         const { body } = await bench.objects.get(bench.segmentKey(videoId, name, Number(sequence)));
         await pipeline(body, response);
@@ -108,12 +119,22 @@ function masterPlaylist(manifest: Manifest): string {
   ].join('\n');
 }
 
-function mediaPlaylist({ name, segments }: RenditionManifest, manifest: Manifest): string {
+function mediaPlaylist(
+  { name, segments, initialization }: RenditionManifest,
+  manifest: Manifest,
+  packaging: PackagingName,
+): string {
   return [
     ...['#EXTM3U', '#EXT-X-VERSION:6', `#EXT-X-TARGETDURATION:${targetDuration(manifest)}`],
     ...(name === manifest.iFrames?.name ? ['#EXT-X-I-FRAMES-ONLY'] : []),
-    ...['#EXT-X-PLAYLIST-TYPE:VOD', '#EXT-X-KEY:METHOD=AES-128,URI="../key"'],
-    ...segments.flatMap(({ duration }, at) => [`#EXTINF:${duration.toFixed(6)},`, `${at}.ts`]),
+    '#EXT-X-PLAYLIST-TYPE:VOD',
+    // A key before it would apply to it.
+    ...(initialization === undefined ? [] : [`#EXT-X-MAP:URI="${INITIALIZATION}"`]),
+    '#EXT-X-KEY:METHOD=AES-128,URI="../key"',
+    ...segments.flatMap(({ duration }, at) => [
+      `#EXTINF:${duration.toFixed(6)},`,
+      segmentName(at, packaging),
+    ]),
     ...['#EXT-X-ENDLIST', ''],
   ].join('\n');
 }

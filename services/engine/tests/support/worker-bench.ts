@@ -25,7 +25,14 @@ import type { Trim } from '@framelane/contracts/trim';
 import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
-import { hlsPrefix, outputPrefix, revised, sourceKey, taskFolder } from '@framelane/object-store/object-keys';
+import {
+  hlsPrefix,
+  outputPrefix,
+  revised,
+  segmentKeyBelow,
+  sourceKey,
+  taskFolder,
+} from '@framelane/object-store/object-keys';
 import { createLogger, type Logger } from '@framelane/service-kit/logger';
 import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { EngineMetrics } from '../../src/metrics/engine-metrics.ts';
@@ -37,6 +44,7 @@ import {
   type TranscodeSettings,
 } from '../../src/transcode-settings.ts';
 import { type MadeVideo, madeVideo } from './made-video.ts';
+import { TEST_PACKAGING } from './packaging.ts';
 
 type Result = Extract<Message, { type: 'task.completed' | 'task.failed' }>;
 
@@ -68,6 +76,8 @@ export class WorkerBench {
   pieceSeconds: number | null = null;
   /** What becomes of sound alone. */
   audioOnly: AudioOnlyRule = 'refused';
+  /** How the segments of all videos are packed. */
+  packaging = TEST_PACKAGING;
   /** The part of their sources that all videos have. */
   trim: Trim | undefined;
   /** The watermark of all videos. */
@@ -249,8 +259,15 @@ export class WorkerBench {
 
   #claimPlanning({ videoId }: ClaimTaskRequest): ClaimTaskResponse | null {
     if (!this.#claimable.delete(videoId)) return null;
-    const { hashSource, pieceSeconds, audioOnly, trim } = this;
-    const work = { kind: 'plan' as const, hashSource, pieceSeconds, audioOnly, ...(trim && { trim }) };
+    const { hashSource, pieceSeconds, audioOnly, packaging, trim } = this;
+    const work = {
+      kind: 'plan' as const,
+      hashSource,
+      pieceSeconds,
+      audioOnly,
+      packaging,
+      ...(trim && { trim }),
+    };
     return { ...this.#claimed(videoId, PLANNING_TASK), work };
   }
 
@@ -360,7 +377,8 @@ export class WorkerBench {
 
   /** Object key of a segment of a whole video. */
   segmentKey(videoId: string, rendition: string, sequence: number): string {
-    return `${this.#prefixOf(videoId)}${rendition}/${sequence}.ts`;
+    const packaging = this.plans.get(videoId)?.encode.packaging ?? this.packaging;
+    return segmentKeyBelow(this.#prefixOf(videoId), rendition, sequence, packaging);
   }
 
   /** Object key of an image of a whole video. */
@@ -390,7 +408,7 @@ export class WorkerBench {
 /** What the checks of stored videos need. */
 export type StoredVideos = Pick<
   WorkerBench,
-  'directory' | 'objects' | 'contentKey' | 'copiesVideo' | 'segmentKey' | 'stored'
+  'directory' | 'objects' | 'contentKey' | 'copiesVideo' | 'packaging' | 'segmentKey' | 'stored'
 >;
 
 function sourceOf(videoId: string): string {

@@ -3,7 +3,7 @@ import type { StreamReader } from '../../encoders/stream-reader.ts';
 import { groupsOf } from './groups.ts';
 
 /** A stream whose key frames begin with 1. Those that begin with 2 need frames before them. */
-const READER: StreamReader = {
+const READER: Pick<StreamReader, 'codecString' | 'isDecodable' | 'configuration'> = {
   codecString: () => '',
   isDecodable: (stream) => stream[0] === 1,
   configuration: () => ({ push: () => {}, found: new Set() }),

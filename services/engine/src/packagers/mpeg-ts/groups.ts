@@ -11,7 +11,10 @@ import {
 } from './transport-stream.ts';
 
 /** See Packager. */
-export function groupsOf(segment: Buffer, { isDecodable }: StreamReader): GroupOfPictures[] {
+export function groupsOf(
+  segment: Buffer,
+  { isDecodable }: Pick<StreamReader, 'isDecodable'>,
+): GroupOfPictures[] {
   if (segment.length % PACKET_BYTES !== 0) throw new Error('The last packet of a segment is truncated');
   const units = unitsOf(segment);
   const firsts = units.filter((unit) => unit.isKey && isDecodable(elementaryStream(bytesOf(segment, unit))));
