@@ -29,6 +29,14 @@ export type VideoDemands = Size & {
 /** An option of ffmpeg for one output stream, and its value. */
 export type StreamOption = readonly [name: string, value: string];
 
+/** A stored rendition that other frames continue. */
+export type ContinuedTrack = {
+  /** Units of the timestamps that the muxer writes, in a second. */
+  timescale: number;
+  /** What configures its decoder, if the packaging has initialization sections (see `SampleReader`). */
+  configuration: Buffer | null;
+};
+
 /** Makes renditions in one video codec, with an encoder of ffmpeg or as a stream copy. */
 export type VideoEncoder = {
   /** ffmpeg's name. */
@@ -49,13 +57,8 @@ export type VideoEncoder = {
    *
    * @param codecs the codec string of the copy
    * @param delaySeconds by how much its frames are decoded before they are presented
-   * @param configuration what configures its decoder, if the packaging has initialization sections (see `SampleReader`)
    */
-  continuation: (
-    codecs: string,
-    delaySeconds: number,
-    configuration: Buffer | null,
-  ) => readonly StreamOption[];
+  continuation: (codecs: string, delaySeconds: number, track: ContinuedTrack) => readonly StreamOption[];
   /** Makes the parameter sets at the beginning of an access unit declare the codec string, in place. */
   declare: (beginning: Buffer, codecs: string) => void;
   /**

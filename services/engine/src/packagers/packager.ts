@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Packaging } from '@framelane/contracts/packaging';
-import type { VideoEncoder } from '../encoders/encoder.ts';
+import type { ContinuedTrack, VideoEncoder } from '../encoders/encoder.ts';
 import type { StreamReader } from '../encoders/stream-reader.ts';
 import type { OutputFile } from '../sandbox/tool-output.ts';
 
@@ -76,8 +76,8 @@ export type Packager = Packaging & {
   segmentOptions: (initialization: string, continued?: Buffer | null) => readonly string[];
   /** The reader of the segments of a rendition. Throws an Error if the initialization section is missing or cannot be parsed. */
   open: (reader: StreamReader, initialization: Buffer | null) => SegmentReader;
-  /** What configures a decoder in an initialization section (see `SampleReader`); null if the packaging has none. */
-  configurationOf: (initialization: Buffer | null, reader: StreamReader) => Buffer | null;
+  /** What an encoder must know of a rendition that it continues. */
+  trackOf: (initialization: Buffer | null, reader: StreamReader) => ContinuedTrack;
   /** A segment that the first segment of another run can follow. Throws if it is too short for that. */
   completed: (segment: Buffer) => Buffer;
   /** A segment of another run, or a group of pictures, changed so that it follows one segment, or another follows it. */

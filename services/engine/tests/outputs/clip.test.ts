@@ -6,7 +6,7 @@ import { makeClip } from '@framelane/test-kit/clips';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { keyOfSegment } from '../../src/outputs/stored-tracks.ts';
-import { decrypted, expectHlsRules } from '../support/hls-rules.ts';
+import { expectHlsRules, playable } from '../support/hls-rules.ts';
 import { maxDifference, QUARTER_COLOURS, quartered, quartersOfImage } from '../support/quarters.ts';
 import { type BenchVideo, TaskBench } from '../support/task-bench.ts';
 import type { StoredVideos } from '../support/worker-bench.ts';
@@ -48,7 +48,7 @@ async function fileOf({ stored, video: { videoId }, manifest }: Stored, name: st
   const rendition = manifest.renditions.find((each) => each.name === name);
   if (rendition === undefined) throw new Error(`There is no ${name}`);
   const path = join(bench.directory, `${videoId}-${name}.ts`);
-  await writeFile(path, Buffer.concat(await decrypted(stored, videoId, rendition)));
+  await writeFile(path, await playable(stored, videoId, rendition));
   return path;
 }
 

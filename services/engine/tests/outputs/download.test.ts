@@ -6,6 +6,7 @@ import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import { type DownloadWork, downloadExtension } from '@framelane/contracts/outputs/download';
 import { PACKAGINGS } from '@framelane/contracts/packaging';
 import type { TrackRendition } from '@framelane/contracts/renditions';
+import { segmentKeyBelow } from '@framelane/object-store/object-keys';
 import { makeClip } from '@framelane/test-kit/clips';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -225,7 +226,7 @@ describe('a download fails', () => {
     const prefix = 'hls/ws_x/vid_x/a1/t1.1/';
     const cipher = createCipheriv('aes-128-cbc', bench.contentKey, Buffer.alloc(16));
     const body = Buffer.concat([cipher.update(Buffer.alloc(5000)), cipher.final()]);
-    await bench.objects.put(`${prefix}360p/0.ts`, body, 'video/mp2t');
+    await bench.objects.put(segmentKeyBelow(prefix, '360p', 0, bench.packaging), body, 'video/mp2t');
     const odd = { ...picture, segmentBytes: [body.length], places: [{ firstSegment: 0, prefix }] };
     await expect(derive([odd])).rejects.toMatchObject({ name: 'TranscodeFailure', retryable: false });
   });

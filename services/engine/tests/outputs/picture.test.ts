@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoredTrack } from '@framelane/contracts/internal-api';
 import type { PictureWork } from '@framelane/contracts/outputs/picture';
+import { segmentKeyBelow } from '@framelane/object-store/object-keys';
 import { makeClip } from '@framelane/test-kit/clips';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -208,7 +209,7 @@ test('segments that are not video fail for good', async () => {
   const prefix = 'hls/ws_x/vid_x/a1/t1.1/';
   const cipher = createCipheriv('aes-128-cbc', bench.contentKey, Buffer.alloc(16));
   const body = Buffer.concat([cipher.update(Buffer.alloc(5000)), cipher.final()]);
-  await bench.objects.put(`${prefix}360p/0.ts`, body, 'video/mp2t');
+  await bench.objects.put(segmentKeyBelow(prefix, '360p', 0, bench.packaging), body, 'video/mp2t');
   const odd = { ...part(0), segmentBytes: [body.length], places: [{ firstSegment: 0, prefix }] };
   await expect(
     bench.derive(video, { work: { ...STILL, start: 0, segments: ONE }, tracks: [odd], duration: SECONDS }),

@@ -182,7 +182,7 @@ test('a stored segment is described, and the first one of a rendition reported',
     start: expect.any(Number),
     codecs: expect.any(String),
   });
-  expect(started).toEqual([['360p', stored.get('360p')?.[0]?.codecs]]);
+  expect(started).toEqual([['360p', { codecs: stored.get('360p')?.[0]?.codecs }]]);
 });
 
 test('audio may start at another time than video', async () => {

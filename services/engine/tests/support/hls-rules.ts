@@ -107,6 +107,17 @@ async function storedSegments(bench: StoredVideos, videoId: string): Promise<str
   return keys.filter((key) => key.endsWith(`.${extension}`)).map((key) => key.split('/').slice(-2).join('/'));
 }
 
+/** The decrypted segments of a rendition, or some of them, after its initialization section if there is one. */
+export async function playable(
+  bench: StoredVideos,
+  videoId: string,
+  rendition: Parameters<typeof decrypted>[2] & Pick<RenditionManifest, 'initialization'>,
+  numbers?: Iterable<number>,
+): Promise<Buffer> {
+  const initialization = Buffer.from(rendition.initialization ?? '', 'base64');
+  return Buffer.concat([initialization, ...(await decrypted(bench, videoId, rendition, numbers))]);
+}
+
 /** The decrypted segments of a rendition, or some of them. */
 export async function decrypted(
   bench: StoredVideos,

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
-import { decrypted } from './hls-rules.ts';
+import { playable } from './hls-rules.ts';
 import { ffmpegReport } from './media.ts';
 import type { StoredVideos } from './worker-bench.ts';
 
-/** Writes the decrypted segments of a rendition to one file, and resolves with its path. */
+/** Writes the playable segments of a rendition to one file, and resolves with its path. */
 export async function renditionFile(
   bench: StoredVideos,
   videoId: string,
@@ -13,7 +13,7 @@ export async function renditionFile(
 ): Promise<string> {
   if (!rendition) throw new Error('A rendition is missing');
   const path = join(bench.directory, `${videoId}-${rendition.name}.ts`);
-  await writeFile(path, Buffer.concat(await decrypted(bench, videoId, rendition)));
+  await writeFile(path, await playable(bench, videoId, rendition));
   return path;
 }
 

@@ -8,7 +8,7 @@ import { isStopped, processesUsing } from '@framelane/test-kit/processes';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { WorkLease } from '../../src/transcode/work-lease.ts';
-import { decrypted, expectHlsRules } from '../support/hls-rules.ts';
+import { expectHlsRules, playable } from '../support/hls-rules.ts';
 import { ffprobe, firstFrame } from '../support/media.ts';
 import { VideoServer } from '../support/video-server.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
@@ -70,7 +70,7 @@ describe('a transcode worker', () => {
     const { videoId, manifest } = await bench.transcode(clip);
     const [rendition] = manifest.renditions;
     if (!rendition) throw new Error('There is no rendition');
-    const [segment = ''] = await decrypted(bench, videoId, rendition);
+    const segment = await playable(bench, videoId, rendition, [0]);
     const path = join(bench.directory, 'segment.ts');
     await writeFile(path, segment);
     const { streams } = await ffprobe<{ streams: { level: number }[] }>('-show_streams', path);
@@ -116,7 +116,7 @@ describe('a transcode worker', () => {
     ]);
     const source = await firstFrame(clip);
     for (const rendition of manifest.renditions) {
-      const [segment = ''] = await decrypted(bench, videoId, rendition);
+      const segment = await playable(bench, videoId, rendition, [0]);
       const path = join(bench.directory, `${what}-${rendition.name}.ts`);
       await writeFile(path, segment);
       const { streams } = await ffprobe<{ streams: object[] }>('-show_streams', path);

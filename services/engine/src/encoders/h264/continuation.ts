@@ -1,4 +1,3 @@
-import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import type { VideoEncoder } from '../encoder.ts';
 import { freeSetId } from './avc-configuration.ts';
 import { declaredBy, declareIn } from './declared-codec.ts';
@@ -13,7 +12,11 @@ const START_CODE = Buffer.from([0, 0, 1]);
  * Encodes in the profile of the copy, without B-frames: the constraint that a stream has none may be part of its codec string. All frames are
  * then decoded in the order in which they are shown, earlier by the delay of the copy.
  */
-export const continuationOf: VideoEncoder['continuation'] = (codecs, delaySeconds, configuration) => {
+export const continuationOf: VideoEncoder['continuation'] = (
+  codecs,
+  delaySeconds,
+  { timescale, configuration },
+) => {
   const profile = PROFILES[declaredBy(codecs)[0] ?? 0];
   if (profile === undefined) throw new Error(`Not the codec of a copy: ${codecs}`);
   return [
@@ -22,10 +25,10 @@ export const continuationOf: VideoEncoder['continuation'] = (codecs, delaySecond
     ...(profile === 'high' ? [['-8x8dct', '1'] as const] : []),
     // In place of the options of small renditions, which have B-frames.
     ['-x264-params', `bframes=0:ref=1:sps-id=${configuration === null ? 0 : freeSetId(configuration)}`],
-    // The filter gets timestamps in the time base of the muxer or of the encoder, by the version of ffmpeg.
-    ['-enc_time_base', `1:${CLOCK_HZ}`],
+    // The filter gets timestamps in the time base of the muxer or of the encoder, by the version of ffmpeg. So both are the same.
+    ['-enc_time_base', `1:${timescale}`],
     ['-fps_mode', 'passthrough'],
-    ['-bsf', `setts=dts=PTS-round(${delaySeconds.toFixed(6)}/TB)`],
+    ['-bsf', `setts=dts=PTS-${Math.round(delaySeconds * timescale)}`],
   ];
 };
 

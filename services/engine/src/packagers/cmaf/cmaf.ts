@@ -37,7 +37,7 @@ export const CMAF: Packager = {
     ...['-individual_header_trailer', '0'],
   ],
   open: ({ sample }, initialization) => reading(sample, sectionOf(initialization, sample)),
-  configurationOf: (initialization, reader) => sectionOf(initialization, reader.sample).configuration,
+  trackOf: (initialization, reader) => sectionOf(initialization, reader.sample),
   completed: (segment) => segment,
   joined: (segment) => segment,
   adopted: (segment) => segment,

@@ -31,7 +31,7 @@ export const MPEG_TS: Packager = {
     delay: decodingDelay,
     frameSeconds: (segment) => reader.frameSeconds?.(elementaryStream(segment)) ?? 0,
   }),
-  configurationOf: () => null,
+  trackOf: () => ({ timescale: CLOCK_HZ, configuration: null }),
   completed: completeCounters,
   joined: joinCounters,
   adopted: (segment, { declare }, codecs) => editUnits(segment, (beginning) => declare(beginning, codecs)),

@@ -82,7 +82,7 @@ function cutOptions(job: ClipJob, cut: Cut, threads: number): string[] {
       : continuing(
           continuation.codecs,
           continuation.delaySeconds,
-          packager.configurationOf(initialization, reader),
+          packager.trackOf(initialization, reader),
         ).flatMap(([option, value]) => [`${option}:v`, value])),
     ...pieceOutputOptions(
       rendition,
