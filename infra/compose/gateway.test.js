@@ -26,6 +26,8 @@ async function close(server) {
 
 describe('the gateway in front of control planes', () => {
   const SEGMENT = `/v1/hls/ws_1/vid_1/360p/0.ts`;
+  /** The files of CMAF that are cached as well. */
+  const CMAF = [SEGMENT.replace('0.ts', '0.m4s'), SEGMENT.replace('0.ts', 'init.mp4')];
   const content = randomBytes(100_000);
   /** The headers of the player page of a video that many origins may embed. */
   const LARGE_HEADERS = {
@@ -78,9 +80,9 @@ describe('the gateway in front of control planes', () => {
     };
   };
 
-  test('keeps segments on disk: many requests cause one read', async () => {
-    const responses = await Promise.all(Array.from({ length: 8 }, () => get(SEGMENT)));
-    responses.push(await get(SEGMENT));
+  test.each([SEGMENT, ...CMAF])('keeps %s on disk: many requests cause one read', async (path) => {
+    const responses = await Promise.all(Array.from({ length: 8 }, () => get(path)));
+    responses.push(await get(path));
     expect(responses.every(({ status, body }) => status === 200 && content.equals(body))).toBe(true);
     expect(received).toHaveLength(1);
     expect(new Set(responses.map(({ headers }) => headers.get('x-request-id'))).size).toBe(9);
@@ -122,17 +124,25 @@ describe('the gateway in front of control planes', () => {
   });
 
   test('caches nothing else', async () => {
-    for (const path of ['/v1/hls/ws_1/vid_1/master.m3u8', '/v1/hls/ws_1/vid_1/key', '/v1/videos']) {
+    const files = [
+      'master.m3u8',
+      '360p/index.m3u8',
+      'key',
+      'downloads/highest.mp4',
+      '360p/0.m4sx',
+      '360p/0.mp4',
+    ];
+    for (const path of [...files.map((file) => `/v1/hls/ws_1/vid_1/${file}`), '/v1/videos']) {
       await get(path);
       await get(path);
+    }
+    expect(received).toHaveLength(14);
+    received = [];
+    for (const file of ['0.ts', '0.m4s', 'init.mp4']) {
+      for (const path of Array(2).fill(`/v1/hls/ws_1/preview/360p/${file}`))
+        expect((await get(path)).headers.get('cache-control')).toBe('no-store');
     }
     expect(received).toHaveLength(6);
-    received = [];
-    const ofPreview = '/v1/hls/ws_1/preview/360p/0.ts';
-    for (const path of [ofPreview, ofPreview]) {
-      expect((await get(path)).headers.get('cache-control')).toBe('no-store');
-    }
-    expect(received).toHaveLength(2);
     received = [];
     deleted = true;
     for (const path of ['/v1/hls/ws_1/vid_1/360p/7.ts', '/v1/hls/ws_1/vid_1/360p/7.ts']) {
@@ -183,11 +193,12 @@ describe('the gateway in front of control planes', () => {
         const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
         return { status: response.status, body: Buffer.from(await response.arrayBuffer()) };
       };
-      for (const path of [SEGMENT, `${SEGMENT}?1`, '/v1/videos', '/v1/videos']) {
+      const cached = [SEGMENT, ...CMAF].flatMap((path) => [path, `${path}?1`]);
+      for (const path of [...cached, '/v1/videos', '/v1/videos']) {
         expect(content.equals((await fetched(path)).body)).toBe(true);
       }
       expect((await fetched(SEGMENT, { range: 'bytes=0-9' })).status).toBe(206);
-      expect(received.map(({ url }) => url)).toEqual([SEGMENT, '/v1/videos', '/v1/videos']);
+      expect(received.map(({ url }) => url)).toEqual([SEGMENT, ...CMAF, '/v1/videos', '/v1/videos']);
       expect(received[0].headers['x-forwarded-for']).toBe('127.0.0.1');
       expect((await fetched('/v1/embed/ws_1/vid_1')).status).toBe(200);
     } finally {

@@ -943,7 +943,8 @@ export interface paths {
          * Get a media playlist
          * @description The segments of one rendition and the URL of their key (RFC 8216). All variants of a video have the same segment
          *     boundaries. Compressed with Brotli or gzip on request. The playlist of a `signed` video passes the token of the request
-         *     on to the key URL. Segments need no token.
+         *     on to the key URL. Segments need no token. That of a video whose `packaging` is `cmaf` also names the initialization section
+         *     (`EXT-X-MAP`), and its segments end in `.m4s`.
          */
         get: operations["getMediaPlaylist"];
         put?: never;
@@ -983,8 +984,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a segment
-         * @description An MPEG-2 transport stream, encrypted as a whole with AES-128 in CBC mode and PKCS #7 padding. The initialization
+         * Get a segment of a transport stream
+         * @description A segment of a video whose `packaging` is `ts`: an MPEG-2 transport stream, encrypted as a whole with AES-128 in CBC mode and PKCS #7 padding. The initialization
          *     vector is the media sequence number as a 16-byte big-endian integer. A segment of a `ready` video never changes, so
          *     caches can store it forever. It needs no authentication whatever the playback policy, because it is useless without the key.
          *
@@ -993,6 +994,90 @@ export interface paths {
          *     if an attempt fails.
          */
         get: operations["getSegment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/{rendition}/{sequence}.m4s": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description A variant of the video, one of its audio renditions, or its I-frames.
+                 * @example 480p
+                 */
+                rendition: components["parameters"]["Rendition"];
+                /**
+                 * @description The media sequence number of the segment, counted from 0, without leading zeros.
+                 * @example 0
+                 */
+                sequence: components["parameters"]["Sequence"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a CMAF segment
+         * @description A segment of a video whose `packaging` is `cmaf`: one or more movie fragments (ISO/IEC 23000-19), encrypted like a segment of a transport
+         *     stream. A decoder needs the initialization section of the rendition first. Caching, authentication and previews are as for the segments
+         *     of transport streams.
+         */
+        get: operations["getCmafSegment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/{rendition}/init.mp4": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description A variant of the video, one of its audio renditions, or its I-frames.
+                 * @example 480p
+                 */
+                rendition: components["parameters"]["Rendition"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get an initialization section
+         * @description The MP4 header of a rendition of a video whose `packaging` is `cmaf` (RFC 8216 §3.3). Decoders need it before the segments. It has less than
+         *     2 kB, is not encrypted, and contains the parameters of the codec, but nothing of the content. It needs no authentication. That of a `ready`
+         *     video never changes, so caches can store it forever.
+         *
+         *     While a video is `processing`, a request for that of a rendition of its `preview` waits like one for a segment, until the first
+         *     segment of the rendition is stored.
+         */
+        get: operations["getInitialization"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2441,6 +2526,11 @@ export interface components {
             end?: number | null;
         };
         /**
+         * @description `ts`: MPEG-2 transport streams, which all HLS players know. `cmaf`: fragmented MP4 (CMAF), which has fewer bytes for the same video and audio.
+         * @enum {string}
+         */
+        Packaging: "ts" | "cmaf";
+        /**
          * @description How long the uploaded file is kept after the transcode: `always`, `never`, or a number of days after the video became
          *     `ready` or `failed`. The file of a failed video is kept for at least 7 days, so that you can retry it.
          * @example 30
@@ -2460,6 +2550,8 @@ export interface components {
             audioOnly?: components["schemas"]["AudioOnly"];
             watermark?: components["schemas"]["WatermarkRequest"];
             trim?: components["schemas"]["TrimRequest"];
+            /** @description How the segments are packed. Default: that of the installation, usually `ts`. */
+            packaging?: components["schemas"]["Packaging"];
             /** @description How long to keep the uploaded file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
             /**
@@ -2615,6 +2707,8 @@ export interface components {
             audioOnly?: components["schemas"]["AudioOnly"];
             watermark?: components["schemas"]["WatermarkRequest"];
             trim?: components["schemas"]["TrimRequest"];
+            /** @description How the segments are packed. Default: that of the installation, usually `ts`. */
+            packaging?: components["schemas"]["Packaging"];
             /** @description How long to keep the imported file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
         };
@@ -3025,6 +3119,8 @@ export interface components {
              *     engine has to replace its plan of the video. The next attempt can have a preview; an attempt with a replaced plan has none.
              */
             preview: components["schemas"]["VideoPreview"] | null;
+            /** @description How its segments are packed. It is fixed when the video is created. */
+            packaging: components["schemas"]["Packaging"];
             /** @description Whether the stream is sound alone. Until the video is `ready`, it is what the ticket or the import asked for; `null` if it asked for nothing. */
             audioOnly: boolean | null;
             /** @description The image that all renditions show, as the ticket or the import asked for it; `null` without one. */
@@ -8571,6 +8667,136 @@ export interface operations {
             304: components["responses"]["NotModified"];
             404: components["responses"]["NotPlayable"];
             416: components["responses"]["RangeNotSatisfiable"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCmafSegment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
+                 * @example bytes=0-1023
+                 */
+                Range?: components["parameters"]["Range"];
+                /**
+                 * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description A variant of the video, one of its audio renditions, or its I-frames.
+                 * @example 480p
+                 */
+                rendition: components["parameters"]["Rendition"];
+                /**
+                 * @description The media sequence number of the segment, counted from 0, without leading zeros.
+                 * @example 0
+                 */
+                sequence: components["parameters"]["Sequence"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole segment. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "video/mp4": string;
+                };
+            };
+            /** @description The requested bytes. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "video/mp4": string;
+                };
+            };
+            302: components["responses"]["InTheObjectStore"];
+            304: components["responses"]["NotModified"];
+            404: components["responses"]["NotPlayable"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getInitialization: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description A variant of the video, one of its audio renditions, or its I-frames.
+                 * @example 480p
+                 */
+                rendition: components["parameters"]["Rendition"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The initialization section. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "video/mp4": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            404: components["responses"]["NotPlayable"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

@@ -14,6 +14,8 @@ const NOT_FOR_PROGRAMS = [
   'getMasterPlaylist',
   'getMediaPlaylist',
   'getSegment',
+  'getCmafSegment',
+  'getInitialization',
   'getCaptionsPlaylist',
   'getCaptionsSegment',
   'getPlaybackChapters',

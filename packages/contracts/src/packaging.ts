@@ -7,13 +7,27 @@ export type Packaging = {
   bytesFor100: number;
   /** The timestamp of the first frame in segments, or of the beginning of sound alone, in units of 1/90,000 s. */
   startTimestamp: number;
+  /** The name of the initialization section of a rendition, beside its segments in playlists. Null if each segment has its own. */
+  initialization: string | null;
 };
 
 /** The packagings that engines can make: MPEG-2 transport streams, and fragmented MP4 (ISO/IEC 23000-19). */
 export const PACKAGINGS = {
   // ffmpeg adds 1.4 s to the timestamps of transport streams.
-  ts: { extension: 'ts', contentType: 'video/mp2t', bytesFor100: 110, startTimestamp: 1_026_000 },
-  cmaf: { extension: 'm4s', contentType: 'video/mp4', bytesFor100: 110, startTimestamp: 900_000 },
+  ts: {
+    extension: 'ts',
+    contentType: 'video/mp2t',
+    bytesFor100: 110,
+    startTimestamp: 1_026_000,
+    initialization: null,
+  },
+  cmaf: {
+    extension: 'm4s',
+    contentType: 'video/mp4',
+    bytesFor100: 110,
+    startTimestamp: 900_000,
+    initialization: 'init.mp4',
+  },
 } as const satisfies Record<string, Packaging>;
 export type PackagingName = keyof typeof PACKAGINGS;
 

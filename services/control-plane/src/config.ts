@@ -1,4 +1,5 @@
 import { type AddressRange, readRanges } from '@framelane/address-guard/address-ranges';
+import { PACKAGING_NAMES, type PackagingName } from '@framelane/contracts/packaging';
 import { LARGEST_STREAM_BYTES } from '@framelane/object-store/s3-parts';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
@@ -63,6 +64,7 @@ const settings = z.object({
   RECOGNIZER_URL: setting.httpUrl().optional(),
   RECOGNIZER_PROGRAM: setting.text().optional(),
   AUDIO_ONLY: z.enum(['yes', 'no'], 'must be yes or no').default('no'),
+  PACKAGING: z.enum(PACKAGING_NAMES, `must be ${PACKAGING_NAMES.join(' or ')}`).default(PACKAGING_NAMES[0]),
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
   SOURCE_RETENTION_DAYS: setting.integer(0, 3650).optional(),
   SEGMENT_SERVING: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
@@ -129,6 +131,8 @@ export type ControlPlaneConfig = {
   testVideoHours: number;
   /** Days for which sources are kept after `ready` or `failed` by default: null for always, 0 for never. */
   sourceRetentionDays: number | null;
+  /** The packaging of the segments of new videos by default. */
+  packaging: PackagingName;
   rateLimits: {
     /** Requests that one API key or console session can send per minute to each control plane; 0 means no limit. */
     requestsPerMinute: number;
@@ -208,6 +212,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     usageFlushSeconds: USAGE_FLUSH_SECONDS,
     testVideoHours: values.TEST_VIDEO_HOURS,
     sourceRetentionDays: values.SOURCE_RETENTION_DAYS ?? null,
+    packaging: values.PACKAGING,
     rateLimits: {
       requestsPerMinute: values.RATE_LIMIT_REQUESTS_PER_MINUTE,
       failuresPerMinute: values.RATE_LIMIT_FAILURES_PER_MINUTE,

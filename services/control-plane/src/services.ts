@@ -93,7 +93,7 @@ function videoServices(
   { objects, db, clock, logger, addresses: { baseUrl } }: Infrastructure,
   { onCommit }: WorkAfterCommit,
 ) {
-  const { sourceRetentionDays, hasRecognizer } = config;
+  const { sourceRetentionDays, packaging, hasRecognizer } = config;
   const events = new WebhookEventsService(clock, config.webhooks);
   const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
   const quotas = new QuotasService({ db });
@@ -105,6 +105,7 @@ function videoServices(
     pickPoster: (...frame) => pickPoster(...frame, { lifecycle }),
     baseUrl,
     sourceRetentionDays,
+    packaging,
     hasRecognizer,
   });
   const watermarks = new WatermarksService({ db, quotas });

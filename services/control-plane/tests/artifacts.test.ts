@@ -33,13 +33,13 @@ async function transcode(videoId: string, manifest = sampleManifest()): Promise<
   const output = { workspaceId: plane.workspaceId, videoId, attempt, folder: FOLDER };
   for (const { name, segments } of manifest.renditions)
     for (const [sequence, { bytes }] of segments.entries())
-      await plane.objects.put(segmentKey(output, name, sequence), Buffer.alloc(bytes), 'video/mp2t');
+      await plane.objects.put(segmentKey(output, name, sequence, 'ts'), Buffer.alloc(bytes), 'video/mp2t');
   for (const image of ['poster', 'storyboard'] as const) {
     const content = manifest[image] && Buffer.alloc(manifest[image].bytes);
     if (content) await plane.objects.put(imageKey(output, `${image}.jpg`), content, 'image/jpeg');
   }
   await plane.objects.put(
-    segmentKey({ ...output, folder: 't0.9/' }, '360p', 0),
+    segmentKey({ ...output, folder: 't0.9/' }, '360p', 0, 'ts'),
     Buffer.alloc(9),
     'video/mp2t',
   );

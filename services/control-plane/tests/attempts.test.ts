@@ -109,7 +109,13 @@ describe('claiming', () => {
       leaseSeconds: LEASE_SECONDS,
       sourceKey: expect.stringContaining(videoId),
       inputBytes: 1_000_000,
-      work: { kind: 'plan', hashSource: false, pieceSeconds: expect.any(Number), audioOnly: 'refused' },
+      work: {
+        kind: 'plan',
+        hashSource: false,
+        pieceSeconds: expect.any(Number),
+        audioOnly: 'refused',
+        packaging: 'ts',
+      },
     });
     const refused = responses.filter(({ status }) => status === 409);
     expect(refused.map(({ body }) => body.code)).toEqual(Array(3).fill('task_not_claimable'));

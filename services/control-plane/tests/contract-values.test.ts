@@ -1,4 +1,5 @@
 import { FAILURE_CODES } from '@framelane/contracts/failures';
+import { PACKAGING_NAMES } from '@framelane/contracts/packaging';
 import { RENDITIONS, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { expect, test } from '@jest/globals';
@@ -38,6 +39,7 @@ test.each([
   ['videos.status', 'VideoStatus'],
   ['videos.environment', 'Environment'],
   ['videos.playback_policy', 'PlaybackPolicy'],
+  ['videos.packaging', 'Packaging'],
   ['api_keys.environment', 'Environment'],
   ['usage_daily.environment', 'Environment'],
   ['captions.origin', 'Captions.origin'],
@@ -53,6 +55,7 @@ test.each([
 test.each([
   ['FailureCode', FAILURE_CODES],
   ['Rendition', RENDITIONS],
+  ['Packaging', PACKAGING_NAMES],
   ['Variant', VIDEO_RENDITIONS],
 ])('the services know the values of %s', (schema, values) => {
   expect(values.toSorted()).toEqual(valuesOf(schema));

@@ -1,4 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
+import { PACKAGINGS, type PackagingName } from '@framelane/contracts/packaging';
 import { type ImageName, imageKey, segmentKey } from '@framelane/object-store/object-keys';
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { ResponseCheck } from '@framelane/openapi-tools/response-check';
@@ -213,12 +214,17 @@ async function embed(policy: Policy = 'public'): Promise<string> {
   return (await stream(policy)).replace('/hls/', '/embed/');
 }
 
-const segment = shared(async () => {
-  const { videoId } = await plane.readyVideo();
-  const key = segmentKey({ workspaceId: plane.workspaceId, videoId, attempt: 1, folder: FOLDER }, '360p', 0);
-  await plane.objects.put(key, Buffer.alloc(480_000), 'video/mp2t');
-  return `/hls/${plane.workspaceId}/${videoId}/360p/0.ts`;
-});
+/** A stored segment of each packaging, and the rendition that it belongs to. */
+const segmentIn = (packaging: PackagingName) =>
+  shared(async () => {
+    const { videoId } = await plane.readyVideo(packaging);
+    const output = { workspaceId: plane.workspaceId, videoId, attempt: 1, folder: FOLDER };
+    const { contentType } = PACKAGINGS[packaging];
+    await plane.objects.put(segmentKey(output, '360p', 0, packaging), Buffer.alloc(480_000), contentType);
+    return `/hls/${plane.workspaceId}/${videoId}/360p`;
+  });
+const renditionInTs = segmentIn('ts');
+const renditionInCmaf = segmentIn('cmaf');
 
 async function image(name: ImageName): Promise<Call> {
   const path = await stream();
@@ -304,7 +310,9 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   redeliverWebhookDelivery: async () => ({ path: `${await newDelivery()}/redeliver` }),
   getMasterPlaylist: async () => ({ path: `${await stream()}/master.m3u8` }),
   getMediaPlaylist: async () => ({ path: `${await stream()}/360p/index.m3u8` }),
-  getSegment: async () => ({ path: await segment() }),
+  getSegment: async () => ({ path: `${await renditionInTs()}/0.ts` }),
+  getCmafSegment: async () => ({ path: `${await renditionInCmaf()}/0.m4s` }),
+  getInitialization: async () => ({ path: `${await renditionInCmaf()}/init.mp4` }),
   getCaptionsPlaylist: async () => ({ path: `${await stream()}/captions/en/1/index.m3u8` }),
   getCaptionsSegment: async () => ({ path: `${await stream()}/captions/en/1/0.vtt` }),
   getPlaybackChapters: async () => ({ path: `${await stream()}/chapters.json` }),
@@ -444,6 +452,14 @@ const ifUnchanged: SendFor = async (documented) => {
   const call = await success(documented);
   const { headers } = await send(documented, call);
   return sendWith(documented, call, { 'if-none-match': String(headers.etag) });
+};
+
+/** Media that players get without authentication. */
+const OF_MEDIA: Record<number, SendFor> = {
+  200: succeed,
+  404: (documented) => send(documented, requestWithUnknownIds(documented)),
+  500: (documented) => send(documented, requestWithUnknownIds(documented), { url: broken.url }),
+  503: (documented) => send(documented, requestWithUnknownIds(documented), { url: unconnected.url }),
 };
 
 const OF_STORED_FILES: Record<number, SendFor> = {
@@ -613,13 +629,9 @@ const OF_OPERATION: Record<string, Record<number, SendFor>> = {
       return send(documented, { path: `/api-keys/${body.apiKey.id}` }, { headers });
     },
   },
-  getSegment: {
-    200: succeed,
-    ...OF_STORED_FILES,
-    404: (documented) => send(documented, requestWithUnknownIds(documented)),
-    500: (documented) => send(documented, requestWithUnknownIds(documented), { url: broken.url }),
-    503: (documented) => send(documented, requestWithUnknownIds(documented), { url: unconnected.url }),
-  },
+  getSegment: { ...OF_MEDIA, ...OF_STORED_FILES },
+  getCmafSegment: { ...OF_MEDIA, ...OF_STORED_FILES },
+  getInitialization: { ...OF_MEDIA, 304: ifUnchanged },
 };
 
 const OF_KIND = { required: OF_KEYED, possible: OF_STREAMS, none: OF_STATIC };

@@ -41,7 +41,11 @@ beforeAll(async () => {
   }));
   ({ videoId } = await plane.readyVideo());
   const segment = { workspaceId: plane.workspaceId, videoId, attempt: 1, folder: FOLDER };
-  await plane.objects.put(segmentKey(segment, '360p', 0), Buffer.alloc(SEGMENT_BYTES['360p']), 'video/mp2t');
+  await plane.objects.put(
+    segmentKey(segment, '360p', 0, 'ts'),
+    Buffer.alloc(SEGMENT_BYTES['360p']),
+    'video/mp2t',
+  );
 });
 afterAll(() => plane.stop());
 

@@ -222,7 +222,7 @@ describe('videos', () => {
   test('responses to players', async () => {
     const { videoId } = await plane.readyVideo();
     const { workspaceId } = plane;
-    const segment = segmentKey({ workspaceId, videoId, attempt: 1, folder: FOLDER }, '360p', 0);
+    const segment = segmentKey({ workspaceId, videoId, attempt: 1, folder: FOLDER }, '360p', 0, 'ts');
     await plane.objects.put(segment, randomBytes(480_000), 'video/mp2t');
     const before = await scrape();
     const hls = `/v1/hls/${workspaceId}/${videoId}`;

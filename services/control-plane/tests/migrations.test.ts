@@ -79,7 +79,13 @@ test('schema.sql shows the newest schema (pnpm schema:dump writes it)', async ()
   expect(dump).toBe(await readFile(SCHEMA_FILE, 'utf8'));
 });
 
-test.each(['20261121-foundation', '20261122-initial', '20261130-videos-turns', '20261201-initial'])(
+test.each([
+  '20261121-foundation',
+  '20261122-initial',
+  '20261130-videos-turns',
+  '20261201-initial',
+  '20261205-initial',
+])(
   'the database of an unreleased version is refused with a sentence that says what to do: %s',
   async (migration) => {
     const database = await createEmptyDatabase();

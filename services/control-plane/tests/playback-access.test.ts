@@ -208,6 +208,7 @@ describe('a signed video', () => {
       { workspaceId: plane.workspaceId, videoId: signed, attempt: 1, folder: FOLDER },
       '360p',
       3,
+      'ts',
     );
     await plane.objects.put(key, Buffer.alloc(160_000), 'video/mp2t');
     const response = await get(`${hls(signed)}/360p/3.ts`);

@@ -22,6 +22,7 @@ beforeAll(async () => {
     { workspaceId: plane.workspaceId, videoId, attempt: 1, folder: FOLDER },
     '360p',
     SEQUENCE,
+    'ts',
   );
   await plane.objects.put(key, SEGMENT, 'video/mp2t');
 });
@@ -164,6 +165,7 @@ describe('segments', () => {
       { workspaceId: plane.workspaceId, videoId, attempt: 1, folder: FOLDER },
       '360p',
       SEQUENCE,
+      'ts',
     );
     await plane.objects.put(key, SEGMENT, 'video/mp2t');
     const reads = jest.spyOn(plane.objects, 'get');
@@ -188,6 +190,7 @@ describe('segments', () => {
       { workspaceId: plane.workspaceId, videoId, attempt: 1, folder: FOLDER },
       '360p',
       SEQUENCE,
+      'ts',
     );
     await plane.objects.put(key, SEGMENT, 'video/mp2t');
     const reads = jest.spyOn(plane.objects, 'get').mockImplementationOnce(async (...asked) => {

@@ -31,8 +31,14 @@ withTestDatabase((opened) => {
 });
 beforeEach(async () => {
   [own, other] = [await video('Own'), await video('Other')];
-  await changeTask(own, OPEN, AUDIO, { tries: 3, started_renditions: JSON.stringify({ '360p': 'avc1' }) });
-  await changeTask(other, OPEN, AUDIO, { tries: 7, started_renditions: JSON.stringify({ audio: 'mp4a' }) });
+  await changeTask(own, OPEN, AUDIO, {
+    tries: 3,
+    started_renditions: JSON.stringify({ '360p': { codecs: 'avc1' } }),
+  });
+  await changeTask(other, OPEN, AUDIO, {
+    tries: 7,
+    started_renditions: JSON.stringify({ audio: { codecs: 'mp4a' } }),
+  });
 });
 
 /** Its plans differ from those of other videos and attempts. */
@@ -81,7 +87,7 @@ test('a preview has the renditions of its own video', async () => {
   expect(await findPreview(db, workspaceId, own)).toEqual({
     attempt: OPEN,
     variants: ['360p'],
-    startedRenditions: { '360p': 'avc1' },
+    startedRenditions: { '360p': { codecs: 'avc1' } },
   });
   expect(await findPreviewedAttempt(db, workspaceId, own)).toBe(OPEN);
 });

@@ -126,7 +126,7 @@ describe('the preview of a long video', () => {
     const { db, objects, workspaceId } = plane;
     const [logger, metrics] = [createLogger({ service: 'test', level: 'silent' }), new Metrics()];
     const previews = new PreviewsService({ db, objects, logger, metrics, waitMs: 500 });
-    const address = { workspaceId, videoId, rendition: '360p', sequence: 5 } as const;
+    const address = { workspaceId, videoId, rendition: '360p', sequence: 5, packaging: 'ts' } as const;
     await expect(previews.segment(address)).rejects.toMatchObject({
       status: 503,
       options: { headers: { 'Retry-After': '5' } },
@@ -139,7 +139,7 @@ describe('the preview of a long video', () => {
     const { db, objects, workspaceId } = plane;
     const [logger, metrics] = [createLogger({ service: 'test', level: 'silent' }), new Metrics()];
     const previews = new PreviewsService({ db, objects, logger, metrics, waitMs: 600_000, maxWaits: 1 });
-    const address = { workspaceId, videoId, rendition: '360p', sequence: 0 } as const;
+    const address = { workspaceId, videoId, rendition: '360p', sequence: 0, packaging: 'ts' } as const;
     // One of the two waits. The other one is refused.
     const missing = [4, 5].map((sequence) => previews.segment({ ...address, sequence }));
     await expect(Promise.race(missing)).rejects.toMatchObject({ status: 503 });
@@ -157,7 +157,7 @@ describe('the preview of a long video', () => {
     const [logger, metrics] = [createLogger({ service: 'test', level: 'silent' }), new Metrics()];
     const objects = { head: () => Promise.reject(broken) };
     const previews = new PreviewsService({ db, objects, logger, metrics, waitMs: 100 });
-    const address = { workspaceId, videoId, rendition: '360p', sequence: 0 } as const;
+    const address = { workspaceId, videoId, rendition: '360p', sequence: 0, packaging: 'ts' } as const;
     await expect(previews.segment(address)).rejects.toMatchObject({
       status: 503,
       options: { cause: broken },

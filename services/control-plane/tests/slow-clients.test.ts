@@ -50,9 +50,9 @@ beforeAll(async () => {
   await source.where('kind', '=', 'source').execute();
   const video = { workspaceId: plane.workspaceId, videoId, attempt, folder: FOLDER };
   for (const sequence of [0, 1, 2, 3]) {
-    await objects.put(segmentKey(video, '360p', sequence), SEGMENT, 'video/mp2t');
+    await objects.put(segmentKey(video, '360p', sequence, 'ts'), SEGMENT, 'video/mp2t');
   }
-  await objects.put(segmentKey(video, 'audio', 0), SEGMENT.subarray(0, 96_000), 'video/mp2t');
+  await objects.put(segmentKey(video, 'audio', 0, 'ts'), SEGMENT.subarray(0, 96_000), 'video/mp2t');
   await objects.put(sourceKey, SOURCE, 'video/mp4');
 });
 afterAll(async () => {

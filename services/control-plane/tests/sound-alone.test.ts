@@ -152,7 +152,7 @@ test('it can be played while it is transcoded, as soon as its audio has begun', 
   await plane.engine.storePlan(videoId, claimed.attempt, planOf(soundManifest()));
   await plane.engine.report('task.progress', { ...taskTry, fraction: 0.1, startedRenditions: {} });
   expect((await video(videoId)).preview).toBeNull();
-  const startedRenditions = { audio: 'mp4a.40.2' };
+  const startedRenditions = { audio: { codecs: 'mp4a.40.2' } };
   await plane.engine.report('task.progress', { ...taskTry, fraction: 0.2, startedRenditions });
   expect((await video(videoId)).preview).toMatchObject({ variants: [] });
   const { updatedAt } = await video(videoId);

@@ -583,12 +583,16 @@ describe('a try', () => {
     current = { ...keyOf(4), try: 2 };
   });
 
-  const RENEWAL = { leaseSeconds: 600, fraction: 0.5, startedRenditions: { '360p': 'avc1.64001e' } };
+  const RENEWAL = {
+    leaseSeconds: 600,
+    fraction: 0.5,
+    startedRenditions: { '360p': { codecs: 'avc1.64001e' } },
+  };
   const RUNNING = {
     tries: 2,
     progress: 0.2,
     lease_expires_at: minutes(1),
-    started_renditions: { audio: 'mp4a' },
+    started_renditions: { audio: { codecs: 'mp4a' } },
   };
   const renew = (taskTry: TaskTry) => renewTask(db, taskTry, RENEWAL);
   const store = (taskTry: TaskTry, task = AUDIO) => storeTaskResult(db, taskTry, resultOf(task));
@@ -625,7 +629,7 @@ describe('a try', () => {
       lease_expires_at: 10,
       progress: 0.5,
       reported: true,
-      started_renditions: { audio: 'mp4a', '360p': 'avc1.64001e' },
+      started_renditions: { audio: { codecs: 'mp4a' }, '360p': { codecs: 'avc1.64001e' } },
     };
     expect(await rowOf(current)).toMatchObject(renewed);
     await renewTask(db, current, { leaseSeconds: 600, fraction: 0.3, startedRenditions: {} });
@@ -640,7 +644,7 @@ describe('a try', () => {
       result: resultOf(AUDIO),
       lease_expires_at: null,
       progress: 1,
-      started_renditions: { audio: 'mp4a.40.2' },
+      started_renditions: { audio: { codecs: 'mp4a.40.2' } },
     });
     const others = [IMAGES, 3, 5];
     await set({ ...DONE, lease_expires_at: null }, ...others.map((task) => keyOf(task)));
@@ -650,7 +654,7 @@ describe('a try', () => {
   test('starts no rendition with a result that lacks its first segment', async () => {
     await set(RUNNING, current);
     await store(current, 4);
-    expect((await rowOf(current)).started_renditions).toEqual({ audio: 'mp4a' });
+    expect((await rowOf(current)).started_renditions).toEqual({ audio: { codecs: 'mp4a' } });
   });
 
   test('has a task whose failed tries are counted', async () => {

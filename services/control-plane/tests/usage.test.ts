@@ -54,7 +54,7 @@ async function newKey(body: object): Promise<Record<string, string>> {
 async function playableVideo(segmentBytes: number): Promise<{ videoId: string; hls: string }> {
   const { videoId } = await plane.readyVideo();
   const { workspaceId } = plane;
-  const segment = segmentKey({ workspaceId, videoId, attempt: 1, folder: FOLDER }, '360p', 3);
+  const segment = segmentKey({ workspaceId, videoId, attempt: 1, folder: FOLDER }, '360p', 3, 'ts');
   await plane.objects.put(segment, Buffer.alloc(segmentBytes), 'video/mp2t');
   await plane.db
     .updateTable('renditions')

@@ -43,7 +43,12 @@ const fail = (videoId: string, attempt: number, retryable = false) =>
 
 /** A segment of an attempt, as its engine stores it. */
 async function storeSegment(videoId: string, attempt: number): Promise<string> {
-  const key = segmentKey({ workspaceId: plane.workspaceId, videoId, attempt, folder: FOLDER }, '360p', 0);
+  const key = segmentKey(
+    { workspaceId: plane.workspaceId, videoId, attempt, folder: FOLDER },
+    '360p',
+    0,
+    'ts',
+  );
   await plane.objects.put(key, Buffer.from('x'), 'video/mp2t');
   return key;
 }

@@ -5,6 +5,7 @@ import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { imageKey, outputPrefix } from '@framelane/object-store/object-keys';
 import type { Database } from '../db/database.ts';
 import type { ClipRow, VideoRow } from '../db/schema.ts';
+import { inBase64 } from '../outputs/initialization-section.ts';
 import {
   findClip,
   findCompletedPlan,
@@ -70,11 +71,12 @@ export async function describeParent(
   if (startTimestamp === null) throw new Error(`Video ${videoId} is not ready`);
   const poster = await findPoster(db, videoId);
   return {
-    tracks: renditions.map(({ name, language, label, codecs, segmentBytes, places }) => ({
+    tracks: renditions.map(({ name, language, label, codecs, initialization, segmentBytes, places }) => ({
       name,
       language,
       label,
       codecs,
+      ...inBase64(initialization),
       segmentBytes,
       firstSegment: 0,
       places: places.map(({ firstSegment, attempt, folder }) => ({

@@ -108,6 +108,8 @@ export class ClipsService {
       title: own.title ?? parent.title,
       filename: parent.filename,
       audioOnly: parent.variants?.length === 0,
+      // Its segments are those of the parent.
+      packaging: parent.packaging,
       // It is part of the pictures.
       watermark: parent.watermark ?? undefined,
       removeInSeconds: environment === 'test' ? this.#deps.testVideoHours * 3600 : null,

@@ -5,7 +5,10 @@ import type { Database } from '../db/database.ts';
 import type { ClipRow, RenditionRow, VideoRow } from '../db/schema.ts';
 
 /** A rendition of a video that a clip is made of. */
-export type ParentRendition = Pick<RenditionRow, 'name' | 'codecs' | 'language' | 'label' | 'role'> & {
+export type ParentRendition = Pick<
+  RenditionRow,
+  'name' | 'codecs' | 'language' | 'label' | 'role' | 'initialization'
+> & {
   segmentDurations: number[];
   segmentBytes: number[];
   places: { firstSegment: number; attempt: number; folder: string }[];
@@ -43,6 +46,7 @@ export async function findParentRenditions(db: Database, videoId: string): Promi
       'language',
       'label',
       'role',
+      'initialization',
       'segment_durations as segmentDurations',
       'segment_bytes as segmentBytes',
       sql<ParentRendition['places']>`(

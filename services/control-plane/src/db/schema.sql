@@ -328,11 +328,13 @@ create table renditions (
   average_bandwidth integer not null,
   segment_durations double precision[] not null,
   segment_bytes integer[] not null,
+  initialization bytea,
   constraint renditions_pkey PRIMARY KEY (video_id, name),
   constraint renditions_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
   constraint audio_has_label CHECK (((channels IS NULL) = (label IS NULL))),
   constraint renditions_average_bandwidth_check CHECK ((average_bandwidth > 0)),
   constraint renditions_bandwidth_check CHECK ((bandwidth > 0)),
+  constraint renditions_initialization_check CHECK ((octet_length(initialization) > 0)),
   constraint renditions_name_check CHECK ((name ~ '^(\d{3,4}p(-\w+)?|iframes|(audio|surround)[2-8]?)$'::text)),
   constraint segments_have_durations_and_bytes CHECK (((cardinality(segment_durations) = cardinality(segment_bytes)) AND (cardinality(segment_bytes) > 0)))
 );
@@ -446,6 +448,7 @@ create table videos (
   metadata jsonb not null default '{}'::jsonb,
   tags text[] not null default '{}'::text[],
   passthrough text,
+  packaging text not null default 'ts'::text,
   audio_only boolean,
   "trim" jsonb,
   watermark jsonb,
@@ -491,6 +494,7 @@ create table videos (
   constraint metadata_is_an_object CHECK ((jsonb_typeof(metadata) = 'object'::text)),
   constraint ready_is_complete CHECK (((status <> 'ready'::text) OR (deleted_at IS NOT NULL) OR ((content_key IS NOT NULL) AND (variants IS NOT NULL) AND (target_duration IS NOT NULL) AND (start_timestamp IS NOT NULL)))),
   constraint videos_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint videos_packaging_check CHECK ((packaging = ANY (ARRAY['ts'::text, 'cmaf'::text]))),
   constraint videos_playback_policy_check CHECK ((playback_policy = ANY (ARRAY['public'::text, 'signed'::text]))),
   constraint videos_progress_check CHECK (((progress >= 0) AND (progress <= 100))),
   constraint videos_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'processing'::text, 'ready'::text, 'failed'::text])))

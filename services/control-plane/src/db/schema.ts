@@ -7,6 +7,7 @@ import type { Storyboard } from '@framelane/contracts/outputs/images';
 import type { OutputArtifact, TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
 import type { TaskKind, Work } from '@framelane/contracts/outputs/tasks';
+import type { PackagingName } from '@framelane/contracts/packaging';
 import type { AudioRole, RenditionName, RungName } from '@framelane/contracts/renditions';
 import type { TaskPlan, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { WatermarkFormat } from '@framelane/contracts/watermark';
@@ -158,6 +159,8 @@ type VideosTable = {
   metadata: JSONColumnType<Metadata, string | undefined>;
   tags: Generated<string[]>;
   passthrough: string | null;
+  /** How its segments are packed. Fixed when the video is created. */
+  packaging: Generated<PackagingName>;
   /** Whether the request wants sound alone (true) or refuses it (false); null for the rule of the installation. */
   audio_only: boolean | null;
   /** The part of the file that the ticket or the import asks for. Null: all of it. */
@@ -427,6 +430,8 @@ type RenditionsTable = {
   /** Seconds and bytes of each segment, in play order; the arrays are equally long. */
   segment_durations: number[];
   segment_bytes: number[];
+  /** The initialization section of all segments; null if the packaging has none. */
+  initialization: Buffer | null;
 };
 export type RenditionRow = Selectable<RenditionsTable>;
 

@@ -64,7 +64,7 @@ test.each([
   [
     'media playlist',
     exampleOf('{rendition}/index.m3u8', PLAYLIST),
-    renderMediaPlaylist({ durations: [6, 4.48], targetDuration: 6 }),
+    renderMediaPlaylist({ packaging: 'ts', durations: [6, 4.48], targetDuration: 6 }),
   ],
   [
     'playlist of captions',

@@ -5,7 +5,11 @@ import { renderMediaPlaylist, targetDurationOf } from './media-playlist.ts';
 setOptions({ strictMode: true });
 
 test('a rendition is rendered segment by segment under one key', () => {
-  const playlist = renderMediaPlaylist({ durations: [6, 6.006, 1.501133], targetDuration: 6 });
+  const playlist = renderMediaPlaylist({
+    packaging: 'ts',
+    durations: [6, 6.006, 1.501133],
+    targetDuration: 6,
+  });
   expect(playlist).toBe(`#EXTM3U
 #EXT-X-VERSION:6
 #EXT-X-TARGETDURATION:6
@@ -22,9 +26,34 @@ test('a rendition is rendered segment by segment under one key', () => {
 `);
 });
 
+test('the initialization section of CMAF is clear: its tag comes before that of the key', () => {
+  const segments = { packaging: 'cmaf', durations: [2, 2], targetDuration: 2 } as const;
+  expect(renderMediaPlaylist(segments, { token: 'a.b' })).toBe(`#EXTM3U
+#EXT-X-VERSION:6
+#EXT-X-TARGETDURATION:2
+#EXT-X-MEDIA-SEQUENCE:0
+#EXT-X-PLAYLIST-TYPE:VOD
+#EXT-X-MAP:URI="init.mp4"
+#EXT-X-KEY:METHOD=AES-128,URI="../key?token=a.b"
+#EXTINF:2.000000,
+0.m4s
+#EXTINF:2.000000,
+1.m4s
+#EXT-X-ENDLIST
+`);
+  const iFrames = renderMediaPlaylist(segments, {
+    iFramesOnly: true,
+    segmentsAt: 'https://cdn.example/v/iframes/',
+  });
+  expect(iFrames).toContain(
+    '#EXT-X-I-FRAMES-ONLY\n#EXT-X-MAP:URI="https://cdn.example/v/iframes/init.mp4"\n#EXT-X-KEY:',
+  );
+  expect(iFrames).toContain('\nhttps://cdn.example/v/iframes/1.m4s\n');
+});
+
 test('a playlist of I-frames says so', () => {
   const playlist = parse(
-    renderMediaPlaylist({ durations: [2, 2], targetDuration: 6 }, { iFramesOnly: true }),
+    renderMediaPlaylist({ packaging: 'ts', durations: [2, 2], targetDuration: 6 }, { iFramesOnly: true }),
   );
   expect(playlist).toMatchObject({
     isIFrame: true,
@@ -35,7 +64,7 @@ test('a playlist of I-frames says so', () => {
 
 test('a player reads an ended VOD playlist whose segments are all encrypted, with the sequence number as IV', () => {
   const durations = [6.006, 6.006, 0.2];
-  const playlist = parse(renderMediaPlaylist({ durations, targetDuration: 6 }));
+  const playlist = parse(renderMediaPlaylist({ packaging: 'ts', durations, targetDuration: 6 }));
   if (!(playlist instanceof types.MediaPlaylist)) throw new Error('Not a media playlist');
 
   expect(playlist).toMatchObject({

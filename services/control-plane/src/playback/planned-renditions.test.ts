@@ -5,17 +5,38 @@ import { plannedRenditions, plannedSegments, plannedVideo, taskOf } from './plan
 
 const segmentStarts = [0, 150, 300, 450, 600, 750];
 const plan = { ...samplePlan(), segmentStarts };
-const STARTED = { '360p': 'avc1.64001e', audio: 'mp4a.40.2' };
+const STARTED = { '360p': { codecs: 'avc1.64001e' }, audio: { codecs: 'mp4a.40.2' } };
 
 test('renditions have the same facts before and after the tasks of the plan, and are listed once they have started', () => {
-  const results = [AUDIO, IMAGES, ...PIECES].map(resultOf);
+  const results = [AUDIO, IMAGES, ...PIECES].map((task) => resultOf(task));
   const { renditions } = joinManifest(plan, results);
   const planned = plannedRenditions(plan, STARTED);
   expect(planned).toMatchObject(
     renditions.map(({ segments: _, ...facts }) => ({ label: null, role: null, ...facts })),
   );
   expect(planned.map(({ bandwidth }) => bandwidth)).toEqual([880_000, 211_200]);
-  expect(plannedRenditions(plan, { audio: 'mp4a.40.2' }).map(({ name }) => name)).toEqual(['audio']);
+  expect(plannedRenditions(plan, { audio: STARTED.audio }).map(({ name }) => name)).toEqual(['audio']);
+});
+
+test('renditions in CMAF have the same facts before and after the tasks, too', () => {
+  const cmaf = { ...samplePlan('cmaf'), segmentStarts };
+  const { renditions } = joinManifest(
+    cmaf,
+    [AUDIO, IMAGES, ...PIECES].map((task) => resultOf(task, 'cmaf')),
+  );
+  const planned = plannedRenditions(cmaf, {
+    ...STARTED,
+    audio: { ...STARTED.audio, initialization: 'aGVhZGVy' },
+  });
+  expect(planned).toMatchObject(
+    renditions.map(({ segments: _, initialization: __, ...facts }) => ({
+      label: null,
+      role: null,
+      ...facts,
+    })),
+  );
+  expect(planned.map((rendition) => 'initialization' in rendition)).toEqual([false, false]);
+  expect(plannedSegments(cmaf, '360p')?.packaging).toBe('cmaf');
 });
 
 test('a plan is kept without the data that only engines need', () => {
@@ -31,9 +52,10 @@ test('a plan is kept without the data that only engines need', () => {
 
 test('segments of video are where the plan has them', () => {
   const durations = [6, 6, 6, 6, 6, 6];
-  expect(plannedSegments(plan, '360p')).toEqual({ durations, targetDuration: 6 });
+  expect(plannedSegments(plan, '360p')).toEqual({ packaging: 'ts', durations, targetDuration: 6 });
   const starts = [0, 125, 300, 450, 600, 810];
   expect(plannedSegments({ ...plan, segmentStarts: starts }, '360p')).toEqual({
+    packaging: 'ts',
     durations: [5, 7, 6, 6, 8.4, 3.6],
     targetDuration: 8,
   });

@@ -1,11 +1,11 @@
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
 import { makesSegment, PLANNING_TASK, taskNumber } from '@framelane/contracts/outputs/tasks';
-import { SEGMENTS } from '@framelane/contracts/packaging';
+import { PACKAGINGS } from '@framelane/contracts/packaging';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { audioSegmentStarts } from '@framelane/contracts/segment-times';
 import type { TranscodePlan, VideoFacts } from '@framelane/contracts/transcode-plan';
 import type { RenditionFacts } from './master-playlist.ts';
-import { type SegmentDurations, targetDurationOf } from './media-playlist.ts';
+import { type RenditionSegments, targetDurationOf } from './media-playlist.ts';
 
 /** The part of a plan that a preview needs. */
 export type PlannedVideo = Pick<TranscodePlan, 'encode' | 'segmentStarts' | 'tasks'> & {
@@ -62,14 +62,14 @@ export function plannedRenditions(
     };
   });
   return [...video, ...audio].flatMap(({ maxRate, ...rendition }) => {
-    const codecs = started[rendition.name];
-    const bandwidth = Math.ceil((maxRate * SEGMENTS.bytesFor100) / 100);
+    const codecs = started[rendition.name]?.codecs;
+    const bandwidth = Math.ceil((maxRate * PACKAGINGS[encode.packaging].bytesFor100) / 100);
     return codecs === undefined ? [] : [{ ...rendition, codecs, bandwidth, averageBandwidth: bandwidth }];
   });
 }
 
 /** The segments of a rendition as its playlist lists them before they are stored; undefined if the plan does not have it. */
-export function plannedSegments(video: PlannedVideo, name: RenditionName): SegmentDurations | undefined {
+export function plannedSegments(video: PlannedVideo, name: RenditionName): RenditionSegments | undefined {
   const { encode } = video;
   const durations = durationsOf(video, name);
   if (durations === undefined) return undefined;
@@ -77,6 +77,7 @@ export function plannedSegments(video: PlannedVideo, name: RenditionName): Segme
     (rendition) => durationsOf(video, rendition.name) ?? [],
   );
   return {
+    packaging: encode.packaging,
     durations,
     targetDuration: targetDurationOf(all.map((of) => of.map((duration) => ({ duration })))),
   };

@@ -6,8 +6,8 @@ import { playableRungs, type TaskProgress } from './playable-rungs.ts';
 const RATE = 25;
 const WAITING: TaskProgress = { progress: 0, isDone: false, runningSeconds: null, startedRenditions: {} };
 const DONE: TaskProgress = { ...WAITING, progress: 1, isDone: true };
-const AUDIO: TaskProgress = { ...DONE, startedRenditions: { audio: 'mp4a.40.2' } };
-const ENCODED = { '360p': 'avc1.64001e', '720p': 'avc1.64001f' };
+const AUDIO: TaskProgress = { ...DONE, startedRenditions: { audio: { codecs: 'mp4a.40.2' } } };
+const ENCODED = { '360p': { codecs: 'avc1.64001e' }, '720p': { codecs: 'avc1.64001f' } };
 
 /** A running piece: it began `seconds` ago, and `encoded` seconds of its video are encoded. */
 const running = (encoded: number, seconds: number, duration = 60): TaskProgress => ({
@@ -54,7 +54,7 @@ describe('a source with video stream copy', () => {
   const copying: TaskProgress = {
     ...WAITING,
     runningSeconds: 1,
-    startedRenditions: { '1080p': 'avc1.640028' },
+    startedRenditions: { '1080p': { codecs: 'avc1.640028' } },
   };
 
   test('can be played when the first segments of its video and its audio are stored', () => {
@@ -144,7 +144,7 @@ describe('a video that one engine makes as a whole', () => {
     encode: { ...encode, frames: 60 * RATE, ...changes },
     tasks: [],
   });
-  const started = { ...ENCODED, audio: 'mp4a.40.2' };
+  const started = { ...ENCODED, audio: { codecs: 'mp4a.40.2' } };
   const whole = (encoded: number, seconds: number) => [
     { ...running(encoded, seconds), startedRenditions: started },
   ];

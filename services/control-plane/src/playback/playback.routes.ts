@@ -1,4 +1,4 @@
-import { SEGMENTS } from '@framelane/contracts/packaging';
+import { PACKAGINGS, type PackagingName } from '@framelane/contracts/packaging';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import type { components } from '@framelane/openapi/types';
 import compression from 'compression';
@@ -24,17 +24,16 @@ import {
 const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
 const WEBVTT_TYPE = 'text/vtt';
 const JSON_TYPE = 'application/json';
-const SEGMENT_TYPE = { 'Content-Type': SEGMENTS.contentType };
 /**
- * The headers of a segment, and the caching of redirects to it. Redirects are cached for half of the time that their URLs are valid, so a
- * cached URL is valid for at least the other half.
+ * Caching of segments and initialization sections, and of redirects to segments. Redirects are cached for half of the time that their URLs
+ * are valid, so a cached URL is valid for at least the other half.
  */
-const CACHED_SEGMENT = [
-  { ...SEGMENT_TYPE, 'Cache-Control': 'public, max-age=31536000, immutable' },
-  `public, max-age=${PRESIGNED_SECONDS / 2}`,
-] as const;
-/** The same for a segment of a preview. After a failed try or attempt, or when another plan replaces that of the attempt, other segments have the same URLs. */
-const UNCACHED_SEGMENT = [{ ...SEGMENT_TYPE, 'Cache-Control': 'no-store' }, 'no-store'] as const;
+const CACHED = {
+  content: 'public, max-age=31536000, immutable',
+  redirect: `public, max-age=${PRESIGNED_SECONDS / 2}`,
+};
+/** The same for a preview. After a failed try or attempt, or when another plan replaces that of the attempt, others have the same URLs. */
+const UNCACHED = { content: 'no-store', redirect: 'no-store' };
 
 /** The default of the contract. The validator does not set it in a request without a body. */
 const DEFAULT_TOKEN_SECONDS = 3600;
@@ -105,6 +104,18 @@ export function playbackRoutes(deps: {
       send(res, admission, type, await load(tenant, video), REVALIDATED);
     };
 
+  const sendSegment =
+    (packaging: PackagingName): RequestHandler =>
+    async (req, res) => {
+      const { tenant, video, rendition, sequence } = pathOf<RenditionPath & { sequence: string }>(req);
+      const address = { workspaceId: tenant, videoId: video, rendition, sequence: Number(sequence) };
+      const { file, isPreview } = await playback.segment({ ...address, packaging });
+      const caching = isPreview ? UNCACHED : CACHED;
+      const { contentType } = PACKAGINGS[packaging];
+      const headers = { 'Content-Type': contentType, 'Cache-Control': caching.content };
+      await sendStored(req, res, file, headers, caching.redirect);
+    };
+
   return {
     createPlaybackToken: idempotent<IssuedToken>({
       prepare: async (req) => {
@@ -131,12 +142,16 @@ export function playbackRoutes(deps: {
       send(res, admission, PLAYLIST_TYPE, playlist);
     },
 
-    getSegment: async (req, res) => {
-      const { tenant, video, rendition, sequence } = pathOf<RenditionPath & { sequence: number }>(req);
-      const address = { workspaceId: tenant, videoId: video, rendition, sequence: Number(sequence) };
-      const { file, isPreview } = await playback.segment(address);
-      const [headers, redirects] = isPreview ? UNCACHED_SEGMENT : CACHED_SEGMENT;
-      await sendStored(req, res, file, headers, redirects);
+    getSegment: sendSegment('ts'),
+    getCmafSegment: sendSegment('cmaf'),
+
+    // Like segments, it needs no authentication: it contains nothing of the content.
+    getInitialization: async (req, res) => {
+      const { tenant, video, rendition } = pathOf<RenditionPath>(req);
+      const address = { workspaceId: tenant, videoId: video, rendition };
+      const { section, isPreview } = await playback.initialization(address);
+      const { content } = isPreview ? UNCACHED : CACHED;
+      sendTagged(res.set('Cache-Control', content).type(PACKAGINGS.cmaf.contentType), section);
     },
 
     getCaptionsPlaylist: async (req, res) => {

@@ -23,6 +23,7 @@ import {
   findChosenPoster,
   findContentKey,
   findImage,
+  findInitialization,
   findPlayedAttempt,
   findRenditions,
   findSegment,
@@ -30,12 +31,14 @@ import {
   findStoryboard,
   incrementPlaybackVersion,
   insertRenditions,
+  type RenditionAddress,
   type SegmentAddress,
   type StoredSegment,
 } from './playback.store.ts';
 import { type Admission, notPlayable } from './playback-access.service.ts';
 import { PlaylistCache } from './playlist-cache.ts';
-import { notYetStored, type PreviewsService } from './previews.service.ts';
+import { notYetStored } from './preview-waits.ts';
+import type { PreviewsService } from './previews.service.ts';
 import { renderStoryboard } from './storyboard.ts';
 
 type Deps = {
@@ -127,14 +130,25 @@ export class PlaybackService {
    * has not stored it before the timeout.
    */
   async segment(address: SegmentAddress): Promise<{ file: StoredFile; isPreview: boolean }> {
-    const ready = await findSegment(this.#deps.db, address);
-    if (ready !== undefined) return this.#segmentFile(address, ready, { isPreview: false });
-    const preview = await this.#deps.previews.segment(address);
-    if (preview !== undefined) return this.#segmentFile(address, preview, { isPreview: true });
-    // The video may have become ready meanwhile.
-    const last = await findSegment(this.#deps.db, address);
-    if (last === undefined) throw notPlayable();
-    return this.#segmentFile(address, last, { isPreview: false });
+    const { db, previews } = this.#deps;
+    const { found, isPreview } = await readyOrPreviewed(
+      () => findSegment(db, address),
+      () => previews.segment(address),
+    );
+    return this.#segmentFile(address, found, { isPreview });
+  }
+
+  /**
+   * The initialization section of a rendition, which is not encrypted, and whether it is of a preview. Throws 404 unless the video can be
+   * played and the rendition has one, and 503 if an engine has not begun the rendition before the timeout.
+   */
+  async initialization(address: RenditionAddress): Promise<{ section: Buffer; isPreview: boolean }> {
+    const { db, previews } = this.#deps;
+    const { found, isPreview } = await readyOrPreviewed(
+      () => findInitialization(db, address),
+      () => previews.initialization(address),
+    );
+    return { section: found, isPreview };
   }
 
   #segmentFile(
@@ -142,12 +156,13 @@ export class PlaybackService {
     { attempt, folder, bytes }: StoredSegment,
     { isPreview }: { isPreview: boolean },
   ): { file: StoredFile; isPreview: boolean } {
-    const key = segmentKey({ ...address, attempt, folder }, address.rendition, address.sequence);
+    const { rendition, sequence, packaging } = address;
+    const key = segmentKey({ ...address, attempt, folder }, rendition, sequence, packaging);
     // A try that has failed meanwhile removed the segment. The next try produces it again.
     const removed = { missing: async (error: ObjectNotFoundError) => notYetStored(error) };
     const object = { ...this.#object(key, bytes, address), ...(isPreview && removed) };
     // The URL of a preview can get another object: another try or plan stores the segment anew, in a folder of its own.
-    const etag = `"${attempt}/${folder}${address.rendition}/${address.sequence}"`;
+    const etag = `"${attempt}/${folder}${rendition}/${sequence}"`;
     return { file: this.#deps.files.open(object, etag), isPreview };
   }
 
@@ -224,4 +239,19 @@ export class PlaybackService {
     };
     return { key, bytes, shared: true, missing };
   }
+}
+
+/** What a ready video has, or else its preview. Throws 404 if neither has it. */
+async function readyOrPreviewed<T>(
+  findReady: () => Promise<T | undefined>,
+  findPreviewed: () => Promise<T | undefined>,
+): Promise<{ found: T; isPreview: boolean }> {
+  const ready = await findReady();
+  if (ready !== undefined) return { found: ready, isPreview: false };
+  const previewed = await findPreviewed();
+  if (previewed !== undefined) return { found: previewed, isPreview: true };
+  // The video may have become ready meanwhile.
+  const last = await findReady();
+  if (last === undefined) throw notPlayable();
+  return { found: last, isPreview: false };
 }

@@ -1,4 +1,5 @@
 import type { Manifest } from '@framelane/contracts/manifest';
+import type { PackagingName } from '@framelane/contracts/packaging';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { type Compilable, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -6,14 +7,13 @@ import { livingVideo } from '../db/living-video.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
 import type { PlaybackPolicy, VideoRow } from '../db/schema.ts';
 import type { RenditionFacts } from './master-playlist.ts';
+import type { RenditionSegments } from './media-playlist.ts';
 
-/** Identifies one segment. */
-export type SegmentAddress = {
-  workspaceId: string;
-  videoId: string;
-  rendition: RenditionName;
-  sequence: number;
-};
+/** Identifies one rendition. */
+export type RenditionAddress = { workspaceId: string; videoId: string; rendition: RenditionName };
+
+/** Identifies one segment, as a file of this packaging. */
+export type SegmentAddress = RenditionAddress & { sequence: number; packaging: PackagingName };
 
 /** Stores the renditions of a video. `bandwidth` is in bits per second. */
 export async function insertRenditions(
@@ -23,8 +23,9 @@ export async function insertRenditions(
     bandwidth: { peak: number; average: number };
   })[],
 ): Promise<void> {
-  const rows = renditions.map(({ segments, frameRate, bandwidth, ...rendition }) => ({
+  const rows = renditions.map(({ segments, frameRate, bandwidth, initialization, ...rendition }) => ({
     ...rendition,
+    initialization: initialization === undefined ? null : Buffer.from(initialization, 'base64'),
     video_id: videoId,
     frame_rate: frameRate,
     bandwidth: bandwidth.peak,
@@ -68,30 +69,47 @@ export async function findSegments(
   workspaceId: string,
   videoId: string,
   rendition: RenditionName,
-): Promise<{ durations: number[]; targetDuration: number } | undefined> {
+): Promise<RenditionSegments | undefined> {
   const row = await readyRenditions(db, workspaceId, videoId)
-    .select(['segment_durations as durations', 'target_duration as targetDuration'])
+    .select(['segment_durations as durations', 'target_duration as targetDuration', 'packaging'])
     .where('name', '=', rendition)
     .executeTakeFirst();
-  return row?.targetDuration == null
-    ? undefined
-    : { durations: row.durations, targetDuration: row.targetDuration };
+  return row?.targetDuration == null ? undefined : { ...row, targetDuration: row.targetDuration };
+}
+
+/** The initialization section of a rendition of a ready video; undefined if it has none. */
+export async function findInitialization(
+  db: Database,
+  { workspaceId, videoId, rendition }: RenditionAddress,
+): Promise<Buffer | undefined> {
+  const row = await readyRenditions(db, workspaceId, videoId)
+    .select('initialization')
+    .where('name', '=', rendition)
+    .executeTakeFirst();
+  return row?.initialization ?? undefined;
 }
 
 /** The size of a stored segment or image, the attempt that encoded it, and its folder. */
 export type StoredSegment = { attempt: number; folder: string; bytes: number };
 
-/** One segment of a ready video; undefined when the video has no such segment. */
+/** One segment of a ready video; undefined when the video has no such segment, or has another packaging. */
 export async function findSegment(
   db: Database,
-  { workspaceId, videoId, rendition, sequence }: SegmentAddress,
+  { workspaceId, videoId, rendition, sequence, packaging }: SegmentAddress,
 ): Promise<StoredSegment | undefined> {
-  const [row] = await segmentsAt(db, workspaceId, videoId, rendition, sequence);
+  const [row] = await segmentsAt(db, workspaceId, videoId, rendition, sequence, packaging);
   return row?.bytes == null ? undefined : { attempt: row.attempt, folder: row.folder, bytes: row.bytes };
 }
 
 const segmentsAt = compileOnce(
-  (db, workspaceId: string, videoId: string, rendition: RenditionName, sequence: number) =>
+  (
+    db,
+    workspaceId: string,
+    videoId: string,
+    rendition: RenditionName,
+    sequence: number,
+    packaging: PackagingName,
+  ) =>
     readyRenditions(db, workspaceId, videoId)
       .innerJoin('artifacts', (join) =>
         join
@@ -108,6 +126,7 @@ const segmentsAt = compileOnce(
         sql<number | null>`segment_bytes[${sequence}::int + 1]`.as('bytes'),
       ])
       .where('renditions.name', '=', rendition)
+      .where('packaging', '=', packaging)
       .orderBy('first_segment', 'desc')
       .limit(1),
 );

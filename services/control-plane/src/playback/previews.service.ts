@@ -1,16 +1,15 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { PACKAGINGS } from '@framelane/contracts/packaging';
 import { isAudioRendition, type RenditionName, RUNGS, rungsOf } from '@framelane/contracts/renditions';
 import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { segmentKey, taskFolder } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
-import { type Problem, unavailable } from '@framelane/service-kit/problem';
 import { LRUCache } from 'lru-cache';
 import pTimeout from 'p-timeout';
 import type { Database } from '../db/database.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { RenditionFacts } from './master-playlist.ts';
-import type { SegmentDurations } from './media-playlist.ts';
+import type { RenditionSegments } from './media-playlist.ts';
 import {
   type PlannedVideo,
   plannedRenditions,
@@ -19,28 +18,21 @@ import {
   taskOf,
 } from './planned-renditions.ts';
 import { hasAudioStarted, playableRungs } from './playable-rungs.ts';
-import type { SegmentAddress, StoredSegment } from './playback.store.ts';
+import type { RenditionAddress, SegmentAddress, StoredSegment } from './playback.store.ts';
+import { type Lookup, PreviewWaits } from './preview-waits.ts';
 import {
   findLatestTry,
   findOffer,
   findPlan,
   findPreview,
   findPreviewedAttempt,
+  findStartedInitialization,
   storePreview,
   withdrawPreview,
 } from './previews.store.ts';
 
-/** How long a request waits for a segment that is planned and not stored. Players wait about as long for a response. */
-const WAIT_MS = 15_000;
-/**
- * The time between two lookups of a segment, each a query and a request to the object store. It grows by a tenth of the time waited.
- */
-const POLL_MS = 300;
 /** Time limit for a response of the object store. */
 const LOOKUP_TIMEOUT_MS = 5000;
-/** Segments that requests wait for at the same time, of all videos and of one. */
-const MAX_WAITS = 200;
-const MAX_WAITS_OF_VIDEO = 50;
 /** Segments of this many earlier tries of a task are served until the latest try has stored its own. */
 const EARLIER_TRIES = 2;
 /** Plans that are kept in memory. */
@@ -50,9 +42,6 @@ type Attempt = { videoId: string; attempt: number };
 
 /** The task, and its attempt, that produces a segment. */
 type Place = { attempt: number; task: number };
-
-/** The result of one lookup of a segment. `error` is the error of the object store. */
-type Lookup = { attemptHasEnded: boolean; segment?: StoredSegment; error?: unknown };
 
 type Deps = {
   db: Database;
@@ -69,19 +58,15 @@ type Deps = {
  */
 export class PreviewsService {
   readonly #deps: Deps;
-  readonly #waitMs: number;
-  readonly #maxWaits: number;
+  readonly #waits: PreviewWaits;
   /** By video and attempt. */
   readonly #plans = new LRUCache<string, PlannedVideo>({ max: MAX_PLANS });
   /** Attempts, by video and number, that have nothing left to offer. */
   readonly #offered = new LRUCache<string, true>({ max: MAX_PLANS });
-  /** By segment. Requests for one segment share a wait. */
-  readonly #waits = new Map<string, Promise<StoredSegment | undefined>>();
 
   constructor(deps: Deps) {
     this.#deps = deps;
-    this.#waitMs = deps.waitMs ?? WAIT_MS;
-    this.#maxWaits = deps.maxWaits ?? MAX_WAITS;
+    this.#waits = new PreviewWaits(deps);
   }
 
   /**
@@ -139,62 +124,71 @@ export class PreviewsService {
     workspaceId: string,
     videoId: string,
     rendition: RenditionName,
-  ): Promise<SegmentDurations | undefined> {
-    const attempt = await findPreviewedAttempt(this.#deps.db, workspaceId, videoId);
-    const plan = attempt === undefined ? undefined : await this.#plan({ videoId, attempt });
-    return plan && plannedSegments(plan, rendition);
+  ): Promise<RenditionSegments | undefined> {
+    const preview = await this.#preview(workspaceId, videoId);
+    return preview && plannedSegments(preview.plan, rendition);
   }
 
   /**
-   * A segment of a preview. Waits until it is stored. Undefined if the video has no preview, its preview ends, or the plan has no
-   * such segment. Throws 503 `unavailable` if it is not stored within the time limit, or too many requests wait.
+   * A segment of a preview. Waits until it is stored. Undefined if the video has no preview or another packaging, its preview ends, or the
+   * plan has no such segment. Throws 503 `unavailable` if it is not stored within the time limit, or too many requests wait.
    */
   async segment(address: SegmentAddress): Promise<StoredSegment | undefined> {
-    const { workspaceId, videoId, rendition, sequence } = address;
-    const attempt = await findPreviewedAttempt(this.#deps.db, workspaceId, videoId);
-    const plan = attempt === undefined ? undefined : await this.#plan({ videoId, attempt });
-    const task = plan && taskOf(plan, rendition, sequence);
-    if (attempt === undefined || task === undefined) return undefined;
-    const place = { attempt, task };
-    const { attemptHasEnded, segment } = await this.#lookUp(address, place, EARLIER_TRIES);
-    if (attemptHasEnded || segment !== undefined) return segment;
-
-    const ofVideo = `${workspaceId}/${videoId}/`;
-    const key = `${ofVideo}${rendition}/${sequence}`;
-    const waiting = this.#waits.get(key);
-    if (waiting !== undefined) return waiting;
-    const others = [...this.#waits.keys()].filter((other) => other.startsWith(ofVideo)).length;
-    if (this.#waits.size >= this.#maxWaits || others >= MAX_WAITS_OF_VIDEO) throw notYetStored();
-    const wait = this.#wait(address, place).finally(() => this.#waits.delete(key));
-    this.#waits.set(key, wait);
-    return wait;
+    const { workspaceId, videoId, rendition, sequence, packaging } = address;
+    const preview = await this.#preview(workspaceId, videoId);
+    if (preview?.plan.encode.packaging !== packaging) return undefined;
+    const { attempt, plan } = preview;
+    const task = taskOf(plan, rendition, sequence);
+    if (task === undefined) return undefined;
+    return this.#waits.find({ workspaceId, videoId, name: `${rendition}/${sequence}` }, (isFirst) =>
+      this.#lookUp(address, { attempt, task }, isFirst ? EARLIER_TRIES : 0),
+    );
   }
 
-  /** Looks up a segment repeatedly until it is stored. Undefined if its attempt ends. */
-  async #wait(address: SegmentAddress, place: Place): Promise<StoredSegment | undefined> {
-    const begin = Date.now();
-    for (;;) {
-      const waited = Date.now() - begin;
-      await delay(Math.min(POLL_MS + waited / 10, Math.max(0, this.#waitMs - waited)));
-      const { attemptHasEnded, segment, error } = await this.#lookUp(address, place);
-      if (attemptHasEnded || segment !== undefined) return segment;
-      if (Date.now() - begin >= this.#waitMs) throw notYetStored(error);
-    }
+  /**
+   * The initialization section of a rendition of a preview. Waits until the first segment of the rendition is stored. Undefined if the video
+   * has no preview, its preview ends, or the plan has no such rendition or no initialization sections. Throws 503 like `segment`.
+   */
+  async initialization({ workspaceId, videoId, rendition }: RenditionAddress): Promise<Buffer | undefined> {
+    const preview = await this.#preview(workspaceId, videoId);
+    if (preview === undefined) return undefined;
+    const { attempt, plan } = preview;
+    const { initialization: name } = PACKAGINGS[plan.encode.packaging];
+    if (name === null || taskOf(plan, rendition, 0) === undefined) return undefined;
+    return this.#waits.find({ workspaceId, videoId, name: `${rendition}/${name}` }, async () => {
+      const found = await findStartedInitialization(this.#deps.db, { videoId, attempt }, rendition);
+      if (found === undefined) return { attemptHasEnded: true };
+      return { attemptHasEnded: false, found: found === null ? undefined : Buffer.from(found, 'base64') };
+    });
+  }
+
+  /** The open attempt at a video with a preview, and its plan. */
+  async #preview(
+    workspaceId: string,
+    videoId: string,
+  ): Promise<{ attempt: number; plan: PlannedVideo } | undefined> {
+    const attempt = await findPreviewedAttempt(this.#deps.db, workspaceId, videoId);
+    const plan = attempt === undefined ? undefined : await this.#plan({ videoId, attempt });
+    return attempt === undefined || plan === undefined ? undefined : { attempt, plan };
   }
 
   /** Looks up a segment in the folder of the latest try of the task, and then in those of `earlierTries` earlier ones. */
-  async #lookUp(address: SegmentAddress, { attempt, task }: Place, earlierTries = 0): Promise<Lookup> {
-    const { videoId, rendition, sequence } = address;
+  async #lookUp(
+    address: SegmentAddress,
+    { attempt, task }: Place,
+    earlierTries: number,
+  ): Promise<Lookup<StoredSegment>> {
+    const { videoId, rendition, sequence, packaging } = address;
     const latest = await findLatestTry(this.#deps.db, { videoId, attempt, task });
     if (latest === undefined) return { attemptHasEnded: true };
     const earliest = Math.max(1, latest - earlierTries);
     for (let tryNumber = latest; tryNumber >= earliest; tryNumber -= 1) {
       const folder = taskFolder(task, tryNumber);
-      const key = segmentKey({ ...address, attempt, folder }, rendition, sequence);
+      const key = segmentKey({ ...address, attempt, folder }, rendition, sequence, packaging);
       try {
         const stored = await pTimeout(this.#deps.objects.head(key), { milliseconds: LOOKUP_TIMEOUT_MS });
         if (stored !== null)
-          return { attemptHasEnded: false, segment: { attempt, folder, bytes: stored.bytes } };
+          return { attemptHasEnded: false, found: { attempt, folder, bytes: stored.bytes } };
       } catch (error) {
         return { attemptHasEnded: false, error };
       }
@@ -217,9 +211,4 @@ export class PreviewsService {
 
 function keyOf({ videoId, attempt }: Attempt): string {
   return `${videoId}/${attempt}`;
-}
-
-/** The problem for a segment that engines have not stored yet. */
-export function notYetStored(cause?: unknown): Problem {
-  return unavailable('This part of the video is not ready yet. Retry in a few seconds.', cause);
 }

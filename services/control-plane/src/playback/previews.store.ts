@@ -1,6 +1,6 @@
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
 import type { Task } from '@framelane/contracts/outputs/tasks';
-import type { RungName } from '@framelane/contracts/renditions';
+import type { RenditionName, RungName } from '@framelane/contracts/renditions';
 import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -23,8 +23,8 @@ export async function findPreview(
     .select([
       'preview_variants as variants',
       sql<StartedRenditions>`(
-        select coalesce(jsonb_object_agg(name, codecs), '{}')
-        from tasks, jsonb_each_text(started_renditions) as stored (name, codecs) where tasks.video_id = videos.id
+        select coalesce(jsonb_object_agg(name, started), '{}')
+        from tasks, jsonb_each(started_renditions) as stored (name, started) where tasks.video_id = videos.id
       )`.as('startedRenditions'),
     ])
     .executeTakeFirst();
@@ -86,6 +86,31 @@ export async function findPlan(
   if (!row?.plan || row.audioTracks === null) return undefined;
   const { plan, audioTracks, tasks } = row;
   return { ...plan, facts: { audioTracks }, tasks };
+}
+
+/**
+ * The initialization section of a rendition, in base64: null until an engine has stored the first segment of the rendition. Undefined if
+ * the attempt has ended.
+ */
+export async function findStartedInitialization(
+  db: Database,
+  { videoId, attempt }: Attempt,
+  rendition: RenditionName,
+): Promise<string | null | undefined> {
+  const row = await db
+    .selectFrom('attempts')
+    .select(
+      sql<string | null>`(
+        select started_renditions -> ${rendition}::text ->> 'initialization' from tasks
+        where tasks.video_id = attempts.video_id and tasks.attempt = attempts.number and started_renditions ? ${rendition}::text
+        limit 1
+      )`.as('initialization'),
+    )
+    .where('video_id', '=', videoId)
+    .where('number', '=', attempt)
+    .where('outcome', 'is', null)
+    .executeTakeFirst();
+  return row?.initialization;
 }
 
 /** The latest try of a task; undefined if its attempt has ended. */

@@ -9,7 +9,10 @@ import { inSeconds } from '../db/due-rows.ts';
 type Place = { firstSegment: number; attempt: number; folder: string };
 
 /** A part of a stored rendition, and where the segments of the rendition are. */
-export type TrackRow = Omit<StoredTrack, 'places'> & { places: Place[] };
+export type TrackRow = Omit<StoredTrack, 'places' | 'initialization'> & {
+  places: Place[];
+  initialization: Buffer | null;
+};
 
 /** The segments of a part of a rendition: a slice of an array, whose elements PostgreSQL counts from 1. */
 const SEGMENT_BYTES = sql<
@@ -30,7 +33,7 @@ export async function findTracks(
   parts: readonly RenditionPart[],
 ): Promise<TrackRow[]> {
   const { rows } = await sql<TrackRow>`
-    select name, language, label, coalesce(first, 0) as "firstSegment", ${SEGMENT_BYTES} as "segmentBytes", (
+    select name, language, label, initialization, coalesce(first, 0) as "firstSegment", ${SEGMENT_BYTES} as "segmentBytes", (
       select json_agg(json_build_object('firstSegment', first_segment, 'attempt', attempt, 'folder', folder) order by first_segment)
       from artifacts where artifacts.video_id = renditions.video_id and kind = 'segments' and artifacts.name = renditions.name
     ) as places

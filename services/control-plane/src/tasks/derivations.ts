@@ -4,6 +4,7 @@ import { commandFor, type Derivation, partsFor } from '@framelane/contracts/outp
 import { outputPrefix } from '@framelane/object-store/object-keys';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
+import { inBase64 } from '../outputs/initialization-section.ts';
 import { deleteDerivations, findTracks, sumOfBytes, type TrackRow } from './derivations.store.ts';
 import { insertTasks, makeCommandsDue } from './tasks.store.ts';
 
@@ -78,8 +79,9 @@ export async function describeDerivation(
   trx: Database,
   video: VideoRow,
   work: Derivation,
-): Promise<Pick<ClaimedDerivation, 'work' | 'tracks' | 'duration' | 'startTimestamp'>> {
-  const { id: videoId, workspace_id: workspaceId, duration, start_timestamp: startTimestamp } = video;
+): Promise<Pick<ClaimedDerivation, 'work' | 'packaging' | 'tracks' | 'duration' | 'startTimestamp'>> {
+  const { id: videoId, workspace_id: workspaceId, packaging, duration } = video;
+  const { start_timestamp: startTimestamp } = video;
   const parts = partsFor(work);
   const found = await findTracks(trx, videoId, parts);
   const tracks = parts.map(({ rendition }) => {
@@ -89,10 +91,11 @@ export async function describeDerivation(
       firstSegment,
       prefix: outputPrefix({ workspaceId, videoId, attempt, folder }),
     }));
-    return { ...track, places };
+    const { initialization, ...facts } = track;
+    return { ...facts, ...inBase64(initialization), places };
   });
   if (duration === null || startTimestamp === null) throw new Error(`Video ${videoId} is not ready`);
-  return { work, tracks, duration, startTimestamp };
+  return { work, packaging, tracks, duration, startTimestamp };
 }
 
 /** The places of the segments of a part: a rendition of hours has hundreds of places. */

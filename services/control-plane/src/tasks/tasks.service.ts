@@ -293,6 +293,7 @@ export class TasksService {
         hashSource,
         pieceSeconds: video.as_a_whole ? null : pieceSeconds,
         audioOnly: this.#audioOnlyRule(video),
+        packaging: video.packaging,
         ...(video.trim && { trim: video.trim }),
       },
     };

@@ -398,7 +398,7 @@ export async function renewTask(
   return (await currentTry(update, taskTry).executeTakeFirst())?.done;
 }
 
-/** A later try produces the same renditions with the same codecs, so the renditions that an earlier try has started remain. */
+/** A later try produces the same renditions, so the renditions that an earlier try has started remain. */
 function withStarted(started: StartedRenditions) {
   return sql<StartedRenditions>`started_renditions || ${JSON.stringify(started)}::jsonb`;
 }
@@ -440,7 +440,12 @@ export async function storeTaskResult(
 
 function startedIn({ renditions = [] }: TaskResult): StartedRenditions {
   return Object.fromEntries(
-    renditions.filter(({ first }) => first === 0).map(({ name, codecs }) => [name, codecs]),
+    renditions
+      .filter(({ first }) => first === 0)
+      .map(({ name, codecs, initialization }) => [
+        name,
+        { codecs, ...(initialization !== undefined && { initialization }) },
+      ]),
   );
 }
 

@@ -1,4 +1,4 @@
-import { SEGMENTS } from '@framelane/contracts/packaging';
+import { PACKAGINGS } from '@framelane/contracts/packaging';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { RequestHandler } from 'express';
 import type { Database } from '../db/database.ts';
@@ -84,9 +84,14 @@ function unescaped(path: string): string {
   }
 }
 
+/** How the names of segments and initialization sections end. */
+const SEGMENT_ENDINGS = Object.values(PACKAGINGS).flatMap(({ extension, initialization }) =>
+  initialization === null ? [`.${extension}`] : [`.${extension}`, `/${initialization}`],
+);
+
 /** Images include texts: the index of the storyboard, segments of captions, and chapters. */
 function kindOf(path: string): HlsKind {
   if (path.endsWith('.m3u8')) return 'playlist';
-  if (path.endsWith(`.${SEGMENTS.extension}`)) return 'segment';
+  if (SEGMENT_ENDINGS.some((ending) => path.endsWith(ending))) return 'segment';
   return path.endsWith('/key') ? 'key' : 'image';
 }

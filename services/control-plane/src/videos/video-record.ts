@@ -67,6 +67,7 @@ export function toVideoRecord(row: VideoDetails, baseUrl: string): VideoRecord {
       audioTracks: audioTracks(row.audio),
     }),
     preview: previewOf(row, baseUrl),
+    packaging: row.packaging,
     audioOnly: isSoundAlone(row),
     watermark: row.watermark,
     trim: row.trim,

@@ -1,4 +1,5 @@
 import type { DownloadName } from '@framelane/contracts/outputs/download';
+import type { PackagingName } from '@framelane/contracts/packaging';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
@@ -57,6 +58,8 @@ type Deps = {
   baseUrl: string;
   /** Days for which sources are kept by default; null for always. */
   sourceRetentionDays: number | null;
+  /** The default packaging of segments. */
+  packaging: PackagingName;
   /** Whether engines can recognise speech. */
   hasRecognizer: boolean;
 };
@@ -73,13 +76,14 @@ export class VideosService {
   }
 
   /**
-   * Creates a video that waits for its upload, in the caller's transaction, and what is to be made of it. Without `keepSource` the
-   * default of the installation applies. Throws 400 if a language is invalid, and 409 `auto_captions_not_configured`.
+   * Creates a video that waits for its upload, in the caller's transaction, and what is to be made of it. Without `keepSource` and
+   * `packaging`, the defaults of the installation apply. Throws 400 if a language is invalid, and 409 `auto_captions_not_configured`.
    */
   async create(trx: Database, { downloads = [], autoCaptions, ...video }: NewVideo & Wanted): Promise<void> {
     const languages = readLanguages(autoCaptions);
     if (languages.length > 0) requireRecognizer(this.#deps.hasRecognizer);
-    await insertVideo(trx, { keepSource: fromDays(this.#deps.sourceRetentionDays), ...video });
+    const { sourceRetentionDays, packaging } = this.#deps;
+    await insertVideo(trx, { keepSource: fromDays(sourceRetentionDays), packaging, ...video });
     await askForDownloads(trx, video.id, downloads);
     await askForAutoCaptions(trx, video.id, languages);
   }

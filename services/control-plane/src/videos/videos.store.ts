@@ -24,7 +24,7 @@ const RARE_TAG_VIDEOS = 500;
 
 /** A video that waits for its upload; it is removed after `removeInSeconds`, unless that is null. */
 export type NewVideo = Pick<VideoRow, 'id' | 'environment' | 'filename'> &
-  Partial<OwnFields> & {
+  Partial<OwnFields & Pick<VideoRow, 'packaging'>> & {
     title: string;
     workspaceId: string;
     removeInSeconds: number | null;
@@ -47,6 +47,7 @@ export async function insertVideo(db: Database, video: NewVideo): Promise<void> 
     status,
     watermark,
     trim,
+    packaging,
     ...own
   } = video;
   await db
@@ -58,6 +59,7 @@ export async function insertVideo(db: Database, video: NewVideo): Promise<void> 
       filename,
       title,
       workspace_id: workspaceId,
+      packaging,
       audio_only: audioOnly ?? null,
       watermark: watermark === undefined ? null : JSON.stringify(watermark),
       trim: trim === undefined ? null : JSON.stringify(trim),

@@ -118,7 +118,7 @@ async function fill(): Promise<void> {
   await sql`vacuum analyze`.execute(db);
   await db.destroy();
   const video = { workspaceId: WORKSPACE, videoId: VIDEO, attempt: 1, folder: FOLDER };
-  const segment = join(objects, segmentKey(video, '360p', 0));
+  const segment = join(objects, segmentKey(video, '360p', 0, 'ts'));
   await mkdir(dirname(segment), { recursive: true });
   await writeFile(segment, randomBytes(SEGMENT_BYTES));
 }

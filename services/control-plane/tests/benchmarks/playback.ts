@@ -150,7 +150,12 @@ async function fill(s3: Record<string, string>): Promise<void> {
 }
 
 function keyOf(sequence: number): string {
-  return segmentKey({ workspaceId: WORKSPACE, videoId: VIDEO, attempt: 1, folder: FOLDER }, '360p', sequence);
+  return segmentKey(
+    { workspaceId: WORKSPACE, videoId: VIDEO, attempt: 1, folder: FOLDER },
+    '360p',
+    sequence,
+    'ts',
+  );
 }
 
 /** The nginx that docs/playback.md describes, in the place of a CDN. */

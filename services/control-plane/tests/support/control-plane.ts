@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { PackagingName } from '@framelane/contracts/packaging';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import type { ObjectStore } from '@framelane/object-store/object-store';
@@ -13,6 +14,7 @@ import { type Database, openDatabase, openPool } from '../../src/db/database.ts'
 import type { MaintenanceStep } from '../../src/metrics/metrics.ts';
 import { createTestDatabase } from './database.ts';
 import { SimulatedEngine } from './engine.ts';
+import { sampleManifest } from './manifest.ts';
 import { ResponseObserver } from './response-observer.ts';
 
 const SERVICE_SECRET = 'tests-only-service-secret-of-32-chars';
@@ -44,7 +46,7 @@ export type TestControlPlane = {
   /** Requests a ticket and resolves with the response. */
   ticket(body?: Record<string, unknown>): Promise<{ videoId: string; uploadToken: string }>;
   /** A video that is ready in the database; its segments are not stored. */
-  readyVideo(): Promise<{ videoId: string }>;
+  readyVideo(packaging?: PackagingName): Promise<{ videoId: string }>;
   stop(): Promise<void>;
 };
 
@@ -135,11 +137,11 @@ export async function startControlPlane(
       await controlPlane.stop();
     },
     ticket,
-    readyVideo: async () => {
-      const { videoId, uploadToken } = await ticket();
+    readyVideo: async (packaging = 'ts') => {
+      const { videoId, uploadToken } = await ticket({ filename: 'holiday.mp4', packaging });
       await engine.upload(uploadToken);
       const { attempt } = await engine.claim(videoId);
-      await engine.complete(videoId, attempt);
+      await engine.complete(videoId, attempt, sampleManifest(packaging));
       return { videoId };
     },
     stop: async () => {

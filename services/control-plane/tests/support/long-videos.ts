@@ -1,5 +1,6 @@
 import { type ClaimTaskResponse, INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
+import { PACKAGINGS, type PackagingName } from '@framelane/contracts/packaging';
 import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { segmentKey, taskFolder } from '@framelane/object-store/object-keys';
 import type { TestControlPlane } from './control-plane.ts';
@@ -9,7 +10,10 @@ import { resultOf, samplePlan } from './plan.ts';
 export type Claimed = Pick<ClaimTaskResponse, 'attempt' | 'task' | 'try'>;
 
 /** The renditions that engines report when they have stored the first segments of `samplePlan`. */
-export const STARTED = { audio: { audio: 'mp4a.40.2' }, piece: { '360p': 'avc1.64001e' } } as const;
+export const STARTED = {
+  audio: { audio: { codecs: 'mp4a.40.2' } },
+  piece: { '360p': { codecs: 'avc1.64001e' } },
+} as const;
 
 /** Long videos of a control plane, and the engines that transcode them. */
 export class LongVideos {
@@ -20,12 +24,16 @@ export class LongVideos {
   }
 
   /** A video in its first attempt, whose tasks for audio, images and the first piece are running. */
-  async planned(playbackPolicy: 'public' | 'signed' = 'public') {
+  async planned(playbackPolicy: 'public' | 'signed' = 'public', packaging: PackagingName = 'ts') {
     const { engine } = this.#plane;
-    const { videoId, uploadToken } = await this.#plane.ticket({ filename: 'long.mkv', playbackPolicy });
+    const { videoId, uploadToken } = await this.#plane.ticket({
+      filename: 'long.mkv',
+      playbackPolicy,
+      packaging,
+    });
     await engine.upload(uploadToken);
     await engine.claim(videoId);
-    await engine.storePlan(videoId, 1, samplePlan());
+    await engine.storePlan(videoId, 1, samplePlan(packaging));
     const [audio, , piece] = await this.claim(videoId, 3);
     return { videoId, audio: audio as Claimed, piece: piece as Claimed };
   }
@@ -65,9 +73,9 @@ export class LongVideos {
     });
   }
 
-  async complete(videoId: string, tasks: readonly Claimed[]): Promise<void> {
+  async complete(videoId: string, tasks: readonly Claimed[], packaging: PackagingName = 'ts'): Promise<void> {
     for (const claimed of tasks) {
-      const result = resultOf(claimed.task);
+      const result = resultOf(claimed.task, packaging);
       await this.#plane.engine.report('task.completed', { ...tryOf(videoId, claimed), result });
     }
   }
@@ -76,12 +84,21 @@ export class LongVideos {
   store(
     videoId: string,
     claimed: Claimed,
-    { rendition, sequence, bytes }: { rendition: string; sequence: number; bytes: Buffer },
+    {
+      rendition,
+      sequence,
+      bytes,
+      packaging = 'ts',
+    }: { rendition: string; sequence: number; bytes: Buffer; packaging?: PackagingName },
   ) {
     const { objects, workspaceId } = this.#plane;
     const folder = taskFolder(claimed.task, claimed.try);
     const output = { workspaceId, videoId, attempt: claimed.attempt, folder };
-    return objects.put(segmentKey(output, rendition, sequence), bytes, 'video/mp2t');
+    return objects.put(
+      segmentKey(output, rendition, sequence, packaging),
+      bytes,
+      PACKAGINGS[packaging].contentType,
+    );
   }
 }
 

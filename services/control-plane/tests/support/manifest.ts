@@ -3,10 +3,11 @@ import type { ImagesResult } from '@framelane/contracts/outputs/images';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { StoredRendition } from '@framelane/contracts/outputs/renditions';
 import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
+import { PACKAGINGS, type PackagingName } from '@framelane/contracts/packaging';
 import { isAudioRendition } from '@framelane/contracts/renditions';
 import type { AudioPlan, TranscodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import { taskFolder } from '@framelane/object-store/object-keys';
-import { samplePlan } from './plan.ts';
+import { initializationOf, samplePlan } from './plan.ts';
 
 /** The folder in which an engine stores a short video, within that of the attempt. */
 export const FOLDER = taskFolder(PLANNING_TASK, 1);
@@ -17,7 +18,7 @@ export const SEGMENT_BYTES = { '360p': 480_000, '480p': 900_000, audio: 96_000 }
 export type MadeVideo = Manifest & ImagesResult;
 
 /** That of a 20 s clip with two video renditions and audio. */
-export function sampleManifest(): MadeVideo {
+export function sampleManifest(packaging: PackagingName = 'ts'): MadeVideo {
   const segments = (bytes: number) =>
     [6, 6, 6, 2].map((duration) => ({ duration, bytes: (bytes * duration) / 6 }));
   const video = { frameRate: 25, channels: null, language: null };
@@ -36,6 +37,7 @@ export function sampleManifest(): MadeVideo {
     renditions: [
       {
         ...video,
+        ...initializationOf('360p', packaging),
         name: '360p',
         codecs: 'avc1.64001e',
         width: 640,
@@ -44,6 +46,7 @@ export function sampleManifest(): MadeVideo {
       },
       {
         ...video,
+        ...initializationOf('480p', packaging),
         name: '480p',
         codecs: 'avc1.64001f',
         width: 854,
@@ -51,6 +54,7 @@ export function sampleManifest(): MadeVideo {
         segments: segments(SEGMENT_BYTES['480p']),
       },
       {
+        ...initializationOf('audio', packaging),
         name: 'audio',
         codecs: 'mp4a.40.2',
         width: null,
@@ -66,7 +70,7 @@ export function sampleManifest(): MadeVideo {
     storyboard: { bytes: 60_000, width: 160, height: 90, columns: 10, tiles: 20, interval: 1 },
     captions: [],
     chapters: [],
-    startTimestamp: 1_026_000,
+    startTimestamp: PACKAGINGS[packaging].startTimestamp,
   };
 }
 
@@ -79,7 +83,7 @@ export function planOf({
   captions,
   chapters,
 }: Manifest): TranscodePlan {
-  const plan = samplePlan();
+  const plan = samplePlan(renditions[0]?.initialization === undefined ? 'ts' : 'cmaf');
   const rate = plan.encode.sourceRate ?? Number.NaN;
   const video = renditions.filter(({ name }) => !isAudioRendition(name));
   const audio = renditions.filter(({ name }) => isAudioRendition(name));
@@ -133,14 +137,15 @@ export function resultOfWhole({
   storyboard,
   startTimestamp,
 }: MadeVideo): TaskResult {
-  const stored = ({ name, codecs, segments }: RenditionManifest): StoredRendition => {
+  const stored = ({ name, codecs, initialization, segments }: RenditionManifest): StoredRendition => {
     let start = startTimestamp / CLOCK_HZ;
     const withStarts = segments.map(({ duration, bytes }) => {
       const segment = { start, bytes };
       start += duration;
       return segment;
     });
-    return { name, codecs, first: 0, segments: withStarts };
+    const facts = { name, codecs, ...(initialization !== undefined && { initialization }) };
+    return { ...facts, first: 0, segments: withStarts };
   };
   return {
     renditions: [...renditions, ...(iFrames ? [iFrames] : [])].map(stored),

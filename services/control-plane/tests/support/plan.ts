@@ -1,6 +1,8 @@
+import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { StoredRendition } from '@framelane/contracts/outputs/renditions';
 import type { Task } from '@framelane/contracts/outputs/tasks';
+import { PACKAGINGS, type PackagingName } from '@framelane/contracts/packaging';
 import { PLAN_VERSION, type TranscodePlan } from '@framelane/contracts/transcode-plan';
 
 const SEGMENT_SECONDS = 6;
@@ -13,7 +15,7 @@ export const IMAGES = 2;
 export const PIECES = [3, 4, 5];
 
 /** The plan of a video with audio and three pieces, each of two segments. */
-export function samplePlan(): TranscodePlan {
+export function samplePlan(packaging: PackagingName = 'ts'): TranscodePlan {
   const segments = 2 * PIECES.length;
   const duration = segments * SEGMENT_SECONDS;
   const size = { width: 640, height: 360 };
@@ -38,6 +40,7 @@ export function samplePlan(): TranscodePlan {
       ],
       videoRenditions: [{ ...size, name: '360p', maxRate: 800_000, frameStep: 1 }],
       copiesVideo: false,
+      packaging,
       startsShort: true,
       segmentSeconds: SEGMENT_SECONDS,
       frameRate: { numerator: FRAME_RATE, denominator: 1 },
@@ -98,20 +101,33 @@ function pieceTask(firstSegment: number): Task {
   };
 }
 
-/** The result that an engine reports for a task of `samplePlan`. Segment n has 1000 + 16 n bytes. */
-export function resultOf(task: number): TaskResult {
-  if (task === IMAGES) return { renditions: [], images: { poster: { bytes: 300 }, storyboard: null } };
-  if (task === AUDIO) return { renditions: [part('audio', 0, 2 * PIECES.length)] };
-  return { renditions: [part('360p', 2 * PIECES.indexOf(task), 2)] };
+/** The initialization section of a rendition as messages have it; nothing if the packaging has none. */
+export function initializationOf(name: string, packaging: PackagingName): { initialization?: string } {
+  if (PACKAGINGS[packaging].initialization === null) return {};
+  return { initialization: Buffer.from(`header of ${name}`).toString('base64') };
 }
 
-function part(name: 'audio' | '360p', first: number, count: number): StoredRendition {
+/** The result that an engine reports for a task of `samplePlan`. Segment n has 1000 + 16 n bytes. */
+export function resultOf(task: number, packaging: PackagingName = 'ts'): TaskResult {
+  if (task === IMAGES) return { renditions: [], images: { poster: { bytes: 300 }, storyboard: null } };
+  if (task === AUDIO) return { renditions: [part('audio', 0, 2 * PIECES.length, packaging)] };
+  return { renditions: [part('360p', 2 * PIECES.indexOf(task), 2, packaging)] };
+}
+
+function part(
+  name: 'audio' | '360p',
+  first: number,
+  count: number,
+  packaging: PackagingName,
+): StoredRendition {
+  const { startTimestamp } = PACKAGINGS[packaging];
   return {
     name,
     first,
     codecs: name === 'audio' ? 'mp4a.40.2' : 'avc1.64001e',
+    ...initializationOf(name, packaging),
     segments: Array.from({ length: count }, (_, at) => ({
-      start: 11.4 + SEGMENT_SECONDS * (first + at),
+      start: startTimestamp / CLOCK_HZ + SEGMENT_SECONDS * (first + at),
       bytes: 1000 + 16 * (first + at),
     })),
   };

@@ -118,7 +118,7 @@ export class PropertyWorkspace {
     const manifest = smallManifest();
     for (const { name, segments } of manifest.renditions) {
       for (const sequence of segments.keys()) {
-        const key = segmentKey(output, name, sequence);
+        const key = segmentKey(output, name, sequence, 'ts');
         await objects.put(key, Buffer.alloc(SEGMENT_BYTES), 'video/mp2t');
       }
     }

@@ -96,6 +96,7 @@ const TABLES = [
       constraint metadata_is_an_object check (jsonb_typeof(metadata) = 'object'),
     tags text[] not null default '{}',
     passthrough text,
+    packaging text not null default 'ts' check (packaging in ('ts', 'cmaf')),
     audio_only boolean,
     trim jsonb,
     watermark jsonb,
@@ -334,6 +335,7 @@ const TABLES = [
     average_bandwidth int not null check (average_bandwidth > 0),
     segment_durations float8[] not null,
     segment_bytes int[] not null,
+    initialization bytea check (octet_length(initialization) > 0),
     primary key (video_id, name),
     constraint audio_has_label check ((channels is null) = (label is null)),
     constraint segments_have_durations_and_bytes check (
