@@ -413,14 +413,14 @@ export const GROUPS = [
   stores(
     'playback',
     ['playback/playback{.service,.store,-access.service}'],
-    ['playback', 'playback-access', 'images', 'segment-redirects'],
+    ['playback', 'playback-access', 'packaging', 'images', 'segment-redirects'],
   ),
   stores('posters', ['posters/posters.{service,store}'], ['images']),
   stores('watermarks', ['watermarks/watermarks.{service,store}'], ['watermarks']),
   stores(
     'previews',
-    ['playback/previews.{service,store}'],
-    ['previews', 'previews-store', 'segment-redirects'],
+    ['playback/preview{s.service,s.store,-waits}'],
+    ['previews', 'previews-store', 'packaging', 'segment-redirects'],
   ),
   stores(
     'downloads',
