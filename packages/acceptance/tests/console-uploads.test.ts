@@ -283,6 +283,23 @@ testInBrowser('a trim is chosen for the next upload, and applies once', async ()
   });
 });
 
+testInBrowser('a packaging is chosen for the next uploads', async () => {
+  const opened = await signIn();
+  const { page } = opened;
+  await click(page, 'Packaging: default');
+  await page.select('[role="dialog"] select', 'cmaf');
+  await inspect(opened, 'packaging');
+  await click(page, 'Use');
+  await untilText(page, 'Packaging: CMAF');
+  const path = join(directory, 'fragmented.mp4');
+  await writeFile(path, await readFile(clip));
+  await choose(page, 'Choose files', path);
+  await follow(page, 'fragmented');
+  await untilText(page, 'CMAF (fragmented MP4)');
+  const [video] = await videosWith('fragmented');
+  expect(await client.video(video?.id ?? '')).toMatchObject({ packaging: 'cmaf' });
+});
+
 testInBrowser('a watermark is uploaded, chosen for the next uploads, and deleted', async () => {
   const image = join(directory, 'logo.png');
   await writeFile(image, pngOf(64, 32));

@@ -1,6 +1,7 @@
 import { Button, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useShortcut } from '../ui/shortcuts.ts';
+import { ChoosePackaging } from './choose-packaging.tsx';
 import { ChooseTrim } from './choose-trim.tsx';
 import { ChooseWatermark } from './choose-watermark.tsx';
 import { ImportVideo } from './import-video.tsx';
@@ -50,6 +51,7 @@ export function DropZone() {
       <div className="buttons">
         <ChooseTrim />
         <ChooseWatermark />
+        <ChoosePackaging />
         <ImportVideo />
         <Button onClick={() => input.current?.click()}>Choose files</Button>
       </div>

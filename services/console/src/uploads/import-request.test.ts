@@ -25,6 +25,15 @@ test('a trim is that of the request', () => {
   expect(importRequest({ ...form, trim: { start: 1 } })).toEqual({ url: 'u', trim: { start: 1 } });
 });
 
+test('the packaging of the next uploads is that of the request', () => {
+  const form = { url: 'u', title: '', headers: '', audioOnly: true };
+  expect(importRequest({ ...form, packaging: 'cmaf' })).toEqual({
+    url: 'u',
+    audioOnly: true,
+    packaging: 'cmaf',
+  });
+});
+
 test('sound alone has no watermark', () => {
   const form = { url: 'u', title: '', headers: '', watermark: { image: 'wmk_1' } };
   expect(importRequest({ ...form, audioOnly: false })).toEqual({ url: 'u', watermark: { image: 'wmk_1' } });

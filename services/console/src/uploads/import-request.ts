@@ -1,6 +1,7 @@
 import type { ImportRequest } from '@framelane/client';
 import { linesOf } from '../ui/lines.ts';
 import type { TrimRequest } from './trim-request.ts';
+import type { PackagingRequest } from './upload-queue.ts';
 import type { WatermarkRequest } from './watermark-request.ts';
 
 /** The input in the form for an import. */
@@ -12,6 +13,8 @@ export type ImportForm = {
   trim?: TrimRequest | undefined;
   /** That of the next uploads; sound alone has none. */
   watermark?: WatermarkRequest | undefined;
+  /** That of the next uploads. */
+  packaging?: PackagingRequest | undefined;
 };
 
 /** A line of the headers that is not `Name: value`; undefined if all are. */
@@ -27,6 +30,7 @@ export function importRequest({
   audioOnly,
   trim,
   watermark,
+  packaging,
 }: ImportForm): ImportRequest {
   const entries = linesOf(headers).map((line) => {
     const colon = line.indexOf(':');
@@ -36,6 +40,7 @@ export function importRequest({
     url: url.trim(),
     ...(title.trim() !== '' && { title: title.trim() }),
     ...(trim && { trim }),
+    ...(packaging && { packaging }),
     ...(audioOnly ? { audioOnly } : watermark && { watermark }),
     ...(entries.length > 0 && { headers: Object.fromEntries(entries) }),
   };

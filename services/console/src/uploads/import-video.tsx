@@ -8,7 +8,7 @@ import { FormError } from '../ui/form-error.tsx';
 import { importRequest, wrongHeaderLine } from './import-request.ts';
 import { TrimFields } from './trim-fields.tsx';
 import { trimForm, trimRequest } from './trim-request.ts';
-import { useUploadQueue, useWatermark } from './uploads-provider.tsx';
+import { usePackaging, useUploadQueue, useWatermark } from './uploads-provider.tsx';
 
 /** Creates a video from a URL. The engine fetches the file; the list of videos shows the progress. */
 export function ImportVideo() {
@@ -49,11 +49,14 @@ function ImportForm({ onCancel, onBegun }: ImportFormProps) {
   const [headers, setHeaders] = useState('');
   const [audioOnly, setAudioOnly] = useState(false);
   const [times, setTimes] = useState(trimForm());
-  const watermark = useWatermark(useUploadQueue());
+  const queue = useUploadQueue();
+  const watermark = useWatermark(queue);
+  const packaging = usePackaging(queue);
   const { trim, errors: wrongTimes } = trimRequest(times);
   const wrongLine = wrongHeaderLine(headers);
   const creation = useMutation({
-    mutationFn: () => api.videos.import(importRequest({ url, title, headers, audioOnly, trim, watermark })),
+    mutationFn: () =>
+      api.videos.import(importRequest({ url, title, headers, audioOnly, trim, watermark, packaging })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['videos'] }),
   });
   const { error } = creation;

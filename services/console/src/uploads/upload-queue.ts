@@ -1,4 +1,9 @@
-import { FramelaneError, type SessionScope, type UploadTicket } from '@framelane/client';
+import {
+  FramelaneError,
+  type SessionScope,
+  type UploadTicket,
+  type UploadTicketRequest,
+} from '@framelane/client';
 import { apiIn } from '../api/api.ts';
 import { isFileOf, StoredUploads } from './stored-uploads.ts';
 import type { TrimRequest } from './trim-request.ts';
@@ -19,6 +24,9 @@ const TICKET_SECONDS = 86_400;
 
 const TICK_MS = 1_000;
 
+/** The packaging of new videos, as tickets and imports have it. */
+export type PackagingRequest = NonNullable<UploadTicketRequest['packaging']>;
+
 type Permit = Pick<UploadTicket, 'videoId' | 'uploadUrl' | 'tusUrl' | 'uploadToken'>;
 
 /** The internal state of a file that is being sent. */
@@ -27,6 +35,7 @@ type Transfer = {
   /** That of the queue when the file was added. */
   watermark?: WatermarkRequest | undefined;
   trim?: TrimRequest | undefined;
+  packaging?: PackagingRequest | undefined;
   /** Aborted by a pause; each start has its own. */
   controller: AbortController;
   /** Requested once, also if the upload is paused meanwhile. */
@@ -41,6 +50,7 @@ export class UploadQueue {
   #items: readonly Item[] = [];
   #watermark: WatermarkRequest | undefined;
   #trim: TrimRequest | undefined;
+  #packaging: PackagingRequest | undefined;
   #ticking: ReturnType<typeof setInterval> | undefined;
   readonly #api: ReturnType<typeof apiIn>;
   readonly #stored: StoredUploads;
@@ -87,6 +97,14 @@ export class UploadQueue {
     for (const listener of this.#listeners) listener();
   };
 
+  /** The packaging of files that are added from now on, and of imports; undefined for that of the installation. */
+  readonly packaging = (): PackagingRequest | undefined => this.#packaging;
+
+  readonly setPackaging = (packaging: PackagingRequest | undefined): void => {
+    this.#packaging = packaging;
+    for (const listener of this.#listeners) listener();
+  };
+
   /** Adds files. A file of an unfinished upload continues it. */
   readonly add = (files: Iterable<File>): void => {
     const added = [...files].flatMap((file) => {
@@ -102,6 +120,7 @@ export class UploadQueue {
         file,
         watermark: this.#watermark,
         trim: this.#trim,
+        packaging: this.#packaging,
         controller: new AbortController(),
       });
       return { id: lastId, name: file.name, size: file.size };
@@ -224,6 +243,7 @@ export class UploadQueue {
       size,
       expiresIn: TICKET_SECONDS,
       ...(transfer.trim && { trim: transfer.trim }),
+      ...(transfer.packaging && { packaging: transfer.packaging }),
       ...(isSoundFile(name) ? { audioOnly: true } : transfer.watermark && { watermark: transfer.watermark }),
     };
     const { videoId, uploadUrl, tusUrl, uploadToken } = await this.#api.uploadTickets.create(request);

@@ -3,7 +3,7 @@ import { createContext, type ReactNode, use, useEffect, useState, useSyncExterna
 import { useSession } from '../sign-in/session.ts';
 import type { TrimRequest } from './trim-request.ts';
 import { canPause, type Item } from './upload-items.ts';
-import { UploadQueue } from './upload-queue.ts';
+import { type PackagingRequest, UploadQueue } from './upload-queue.ts';
 import type { WatermarkRequest } from './watermark-request.ts';
 
 const QueueContext = createContext<UploadQueue | undefined>(undefined);
@@ -31,6 +31,11 @@ export function useWatermark(queue: UploadQueue): WatermarkRequest | undefined {
 /** The trim of the next files of a queue. The component renders again when it changes. */
 export function useTrim(queue: UploadQueue): TrimRequest | undefined {
   return useSyncExternalStore(queue.subscribe, queue.trim);
+}
+
+/** The packaging of the next uploads of a queue. The component renders again when it changes. */
+export function usePackaging(queue: UploadQueue): PackagingRequest | undefined {
+  return useSyncExternalStore(queue.subscribe, queue.packaging);
 }
 
 /** Sends files to the engine, also while pages change. */

@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import { paths } from '../paths.ts';
 import { Fact, Facts } from '../ui/facts.tsx';
 import { formatBytes, formatDuration, formatTime } from '../ui/format.ts';
+import { PACKAGINGS } from '../ui/packaging-words.ts';
 import { Section } from '../ui/section.tsx';
 import { formatTypedTime } from '../ui/typed-time.ts';
 import { watermarkWords } from '../ui/watermark-words.ts';
@@ -57,6 +58,7 @@ export function VideoFacts({ video, action }: { video: Video; action: ReactNode 
             </Fact>
           </>
         )}
+        <Fact name="Packaging">{PACKAGINGS[video.packaging].long}</Fact>
         <Fact name="Stored">{formatBytes(video.storageBytes)}</Fact>
         <Fact name="Environment">{video.environment}</Fact>
         <Fact name="Created">{formatTime(video.createdAt)}</Fact>
