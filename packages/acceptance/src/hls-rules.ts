@@ -12,7 +12,7 @@ export async function checkRules(
   const stored = objectsDir === null ? undefined : await storedObjects(objectsDir, video.id);
   const facts = {
     variants: video.variants,
-    ...(stored && { storedSegments: stored.filter((key) => key.endsWith('.ts')).map(segmentName) }),
+    ...(stored && { storedSegments: stored.filter((key) => /\.(ts|m4s)$/.test(key)).map(segmentName) }),
   };
   const { report, presentation } = await checkStream(video.hls, { profile: 'framelane', facts });
   const found = violations(report);

@@ -44,7 +44,10 @@ export class RedirectingNode {
   }
 
   /** Uploads a file as a signed video. Resolves with the client and the video once it is ready. */
-  async publishSigned(path: string): Promise<{ client: FramelaneClient; videoId: string }> {
+  async publishSigned(
+    path: string,
+    packaging: 'ts' | 'cmaf',
+  ): Promise<{ client: FramelaneClient; videoId: string }> {
     const { baseUrl, engineUrl, apiKey } = this.#node;
     const target = {
       baseUrl,
@@ -56,7 +59,11 @@ export class RedirectingNode {
       recognized: null,
     };
     const client = new FramelaneClient(target);
-    const ticket = await client.requestTicket({ filename: 'clip.mp4', playbackPolicy: 'signed' });
+    const ticket = await client.requestTicket({
+      filename: 'clip.mp4',
+      playbackPolicy: 'signed',
+      packaging,
+    });
     await upload(path, ticket);
     // The rules of HLS are not checked: redirects break one.
     await client.api.videos.waitUntilReady(ticket.videoId);

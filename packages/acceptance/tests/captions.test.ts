@@ -76,8 +76,8 @@ afterAll(async () => {
   site?.close();
 });
 
-/** Plays with a version of hls.js. `module` is its name in the catalog of pnpm-workspace.yaml. */
-async function play(module: string, url: string): Promise<Page> {
+/** A page with a script of a package, by its name in the catalog of pnpm-workspace.yaml, and an element `video`. */
+async function pageWith(script: string): Promise<Page> {
   if (site === undefined) {
     site = createServer((_, res) =>
       res.setHeader('Content-Type', 'text/html').end('<!doctype html><video muted>'),
@@ -87,11 +87,17 @@ async function play(module: string, url: string): Promise<Page> {
   browser ??= await startBrowser(executable ?? '');
   const page = await newPage(browser);
   await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
-  const path = createRequire(import.meta.url).resolve(`${module}/dist/hls.js`);
+  const path = createRequire(import.meta.url).resolve(script);
   await page.addScriptTag({ content: await readFile(path, 'utf8') });
+  await page.evaluate(`window.video = document.querySelector('video');`);
+  return page;
+}
+
+/** Plays with a version of hls.js. */
+async function play(module: string, url: string): Promise<Page> {
+  const page = await pageWith(`${module}/dist/hls.js`);
   await page.evaluate(`
     window.hls = new Hls();
-    window.video = document.querySelector('video');
     window.loaded = [];
     hls.on(Hls.Events.FRAG_BUFFERED, (_, { frag }) => loaded.push(frag.url));
     hls.loadSource(${JSON.stringify(url)});
@@ -105,40 +111,52 @@ const SHOWN = `[...video.textTracks].filter(({ mode }) => mode === 'showing').fl
 /** A stream that players get: its URL, and how many objects S3 has served if players are redirected there. */
 type Stream = { url: string; served?: () => number; end: () => Promise<unknown> };
 
-const STREAMS: [what: string, open: () => Promise<Stream>][] = [
-  ['public', async () => ({ url: video.hls, end: async () => {} })],
+const end = async () => {};
+
+let redirecting: RedirectingNode | undefined;
+afterAll(() => redirecting?.stop());
+
+/** A stream whose segments a node keeps in S3. */
+async function redirected(packaging: 'ts' | 'cmaf'): Promise<Stream> {
+  const node = redirecting ?? (await RedirectingNode.start());
+  redirecting = node;
+  const { client, videoId } = await node.publishSigned(clip, packaging);
+  await client.api.captions.set(videoId, 'en', VTT, { default: true });
+  const { url } = await client.api.videos.createPlaybackToken(videoId);
+  return { url, served: () => node.served, end };
+}
+
+const STREAMS: [what: string, extension: 'ts' | 'm4s', open: () => Promise<Stream>][] = [
+  ['public', 'ts', async () => ({ url: video.hls, end })],
   [
     'signed',
+    'ts',
     async () => {
       await client.api.videos.update(video.id, { playbackPolicy: 'signed' });
       const { url } = await client.api.videos.createPlaybackToken(video.id);
       return { url, end: () => client.api.videos.update(video.id, { playbackPolicy: 'public' }) };
     },
   ],
+  ['signed and redirected to S3', 'ts', () => redirected('ts')],
   [
-    'signed and redirected to S3',
+    'fragmented MP4',
+    'm4s',
     async () => {
-      const node = await RedirectingNode.start();
-      try {
-        const { client, videoId } = await node.publishSigned(clip);
-        await client.api.captions.set(videoId, 'en', VTT, { default: true });
-        const { url } = await client.api.videos.createPlaybackToken(videoId);
-        return { url, served: () => node.served, end: () => node.stop() };
-      } catch (error) {
-        await node.stop();
-        throw error;
-      }
+      const fragmented = await client.publish(clip, { packaging: 'cmaf' });
+      await client.api.captions.set(fragmented.id, 'en', VTT, { default: true });
+      return { url: fragmented.hls, end };
     },
   ],
+  ['fragmented MP4, signed and redirected to S3', 'm4s', () => redirected('cmaf')],
 ];
 
-describe.each(STREAMS)('captions and languages of a video: %s', (what, open) => {
+describe.each(STREAMS)('captions and languages of a video: %s', (what, extension, open) => {
   let stream: Stream | undefined;
   let url: string;
   beforeAll(async () => {
     stream = await open();
     url = stream.url;
-    const segment = await fetch(new URL('360p/0.ts', url), { redirect: 'manual' });
+    const segment = await fetch(new URL(`360p/0.${extension}`, url), { redirect: 'manual' });
     expect(segment.status).toBe(stream.served === undefined ? 200 : 302);
     await segment.body?.cancel();
   });
@@ -186,6 +204,38 @@ describe.each(STREAMS)('captions and languages of a video: %s', (what, open) => 
       await page.close();
     }),
   );
+
+  // Without another library, it plays no transport streams.
+  if (extension === 'm4s')
+    withBrowser('Shaka Player shows captions and plays the chosen language', () =>
+      playing(async () => {
+        const page = await pageWith('shaka-player/dist/shaka-player.compiled.js');
+        await page.evaluate(`
+          window.player = new shaka.Player();
+          // It shows no captions that are chosen after all video has been loaded.
+          player.configure({ preferredText: [{ language: 'en' }] });
+          window.failures = [];
+          player.addEventListener('error', ({ detail }) => failures.push(detail.code));
+          player.attach(video).then(() => player.load(${JSON.stringify(url)})).then(() => video.play())
+            .catch((error) => failures.push(String(error.code ?? error)));`);
+        await page.waitForFunction(`failures.length > 0 || video.currentTime > 1`);
+        expect(await page.evaluate('failures')).toEqual([]);
+        const languages = `player.getAudioTracks().map(({ language }) => language).sort()`;
+        expect(await page.evaluate(languages)).toEqual(['de', 'en']);
+        await page.evaluate(
+          `player.selectAudioTrack(player.getAudioTracks().find(({ language }) => language === 'de'))`,
+        );
+        await page.waitForFunction(`${SHOWN}.some(({ text }) => text === 'English')`);
+        await page.evaluate(`video.currentTime = 5.6`);
+        await page.waitForFunction(`video.currentTime > 6.2`);
+        expect(await page.evaluate(`[failures, video.paused, video.videoWidth > 0]`)).toEqual([
+          [],
+          false,
+          true,
+        ]);
+        await page.close();
+      }),
+    );
 
   test('ffmpeg reads the captions, each cue once, and plays the chosen language', () =>
     playing(async () => {

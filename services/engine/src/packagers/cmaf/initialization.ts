@@ -8,7 +8,7 @@ export type Initialization = {
   defaults: { duration: number; size: number; flags: number };
   /** The content of the box that configures the decoder. */
   configuration: Buffer;
-  /** The whole section, without what ffmpeg says about itself. */
+  /** The whole section, without what ffmpeg says about itself, and without what differs between runs. */
   bytes: Buffer;
 };
 
@@ -35,7 +35,7 @@ export function readInitialization(section: Buffer, configurationBox: string): I
       flags: defaults.readUInt32BE(16),
     },
     configuration: contentOf(entryOf(section).boxes, configurationBox),
-    bytes: withoutUserData(section),
+    bytes: normalized(section),
   };
 }
 
@@ -54,8 +54,12 @@ export function withConfiguration(section: Buffer, configurationBox: string, con
   const changed = boxes.map((each) =>
     each.type === configurationBox ? box(each.type, configuration) : each.bytes,
   );
-  const descriptions = contentAt(section, DESCRIPTIONS).subarray(0, FULL_BOX_BYTES + COUNT_BYTES);
-  return replaced(section, DESCRIPTIONS, Buffer.concat([descriptions, box(type, fields, ...changed)]));
+  return withEntry(section, box(type, fields, ...changed));
+}
+
+function withEntry(section: Buffer, entry: Buffer): Buffer {
+  const head = contentAt(section, DESCRIPTIONS).subarray(0, FULL_BOX_BYTES + COUNT_BYTES);
+  return replaced(section, DESCRIPTIONS, Buffer.concat([head, entry]));
 }
 
 /** The only sample entry: its fields and its boxes. */
@@ -74,10 +78,18 @@ function entryOf(section: Buffer) {
   return { type, fields: content.subarray(0, bytes), boxes: boxesIn(content.subarray(bytes)) };
 }
 
-/** Without the name and the version of ffmpeg. */
-function withoutUserData(section: Buffer): Buffer {
+/** In a sample entry of video: the name of the encoder, in 32 bytes. */
+const COMPRESSOR_NAME = { at: 42, end: 74 };
+
+/** Without the names and versions of ffmpeg and of the encoder, and without the bit rate, which only some muxers of ffmpeg write. */
+function normalized(section: Buffer): Buffer {
   const movie = boxesIn(contentAt(section, ['moov'])).filter(({ type }) => type !== 'udta');
-  return replaced(section, ['moov'], Buffer.concat(movie.map(({ bytes }) => bytes)));
+  const { type, fields, boxes } = entryOf(section);
+  const unnamed = Buffer.from(fields);
+  if (fields.length === ENTRY_BYTES.vide) unnamed.fill(0, COMPRESSOR_NAME.at, COMPRESSOR_NAME.end);
+  const kept = boxes.filter((each) => each.type !== 'btrt').map(({ bytes }) => bytes);
+  const named = replaced(section, ['moov'], Buffer.concat(movie.map(({ bytes }) => bytes)));
+  return withEntry(named, box(type, unnamed, ...kept));
 }
 
 /** The bytes with another content of the box at a path. */
