@@ -1,4 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
+import { PACKAGING_NAMES, PACKAGINGS, type PackagingName } from '@framelane/contracts/packaging';
 import { imageKey, segmentKey } from '@framelane/object-store/object-keys';
 import type { ReceivedResponse } from '@framelane/openapi-tools/response-check';
 import { jpegOf } from '@framelane/test-kit/jpeg';
@@ -23,7 +24,7 @@ const SOURCE_BYTES = 1_000_000;
 const DOWNLOADS = ['360p', 'highest', 'audio'];
 
 /**
- * The workspace of one sequence of requests: its known ids and values, and an engine. It starts with a video in every state,
+ * The workspace of one sequence of requests: its known ids and values, and an engine. It starts with a video in every state, a ready one of each packaging,
  * a webhook and its first delivery; responses add to what is known.
  */
 export class PropertyWorkspace {
@@ -37,7 +38,11 @@ export class PropertyWorkspace {
     await plane.db.insertInto('workspaces').values({ id, name: 'Property' }).execute();
     await createFullKey(plane.db, { workspaceId: id, name: 'First', secret });
     const workspace = new PropertyWorkspace(plane, id, secret);
-    for (const outcome of ['ready', 'failed', 'uploaded'] as const) {
+    for (const packaging of PACKAGING_NAMES) {
+      await workspace.#call('POST', '/videos/upload-ticket', { filename: 'ready.mp4', packaging });
+      await workspace.act({ kind: 'engine', outcome: 'ready', nth: 0 });
+    }
+    for (const outcome of ['failed', 'uploaded'] as const) {
       await workspace.#call('POST', '/videos/upload-ticket', { filename: `${outcome}.mp4` });
       await workspace.act({ kind: 'engine', outcome, nth: 0 });
     }
@@ -108,18 +113,19 @@ export class PropertyWorkspace {
     }
     await objects.put(source, Buffer.alloc(SOURCE_BYTES), 'application/octet-stream');
     if (outcome === 'uploaded') return;
-    const { attempt } = await engine.claim(videoId);
+    const { attempt, work } = await engine.claim(videoId);
     const output = { workspaceId, videoId, attempt, folder: FOLDER };
     if (outcome === 'failed') {
       const failure = { code: 'not_a_video', message: 'This is not a video.', retryable: false } as const;
       await engine.fail(videoId, attempt, { ...failure });
       return;
     }
-    const manifest = smallManifest();
+    const { packaging } = work;
+    const manifest = smallManifest(packaging);
     for (const { name, segments } of manifest.renditions) {
       for (const sequence of segments.keys()) {
-        const key = segmentKey(output, name, sequence, 'ts');
-        await objects.put(key, Buffer.alloc(SEGMENT_BYTES), 'video/mp2t');
+        const key = segmentKey(output, name, sequence, packaging);
+        await objects.put(key, Buffer.alloc(SEGMENT_BYTES), PACKAGINGS[packaging].contentType);
       }
     }
     for (const name of ['poster.jpg', 'storyboard.jpg'] as const) {
@@ -194,8 +200,8 @@ function kindOf(name: string, text: string): Kind | undefined {
   return KINDS.find((kind) => kind === prefix);
 }
 
-function smallManifest(): ReturnType<typeof sampleManifest> {
-  const manifest = sampleManifest();
+function smallManifest(packaging: PackagingName): ReturnType<typeof sampleManifest> {
+  const manifest = sampleManifest(packaging);
   const renditions = manifest.renditions
     .filter(({ name }) => name !== '480p')
     .map((rendition) => ({
