@@ -42,8 +42,9 @@ const POSTER = jpegOf(1280, 720);
 const LOGO = pngOf(64, 32);
 
 let clip: string;
-/** The id of the video that the examples play. */
+/** The id of the video that the examples play, and of one in CMAF. */
 let playableId: string;
+let cmafId: string;
 
 beforeAll(async () => {
   clip = await makeMp4(directory, {
@@ -55,6 +56,7 @@ beforeAll(async () => {
     audio: { sampleRate: 48_000, channels: 2 },
   });
   playableId = (await client.publish(clip)).id;
+  cmafId = (await client.publish(clip, { packaging: 'cmaf' })).id;
   await client.api.downloads.create(playableId, ['highest', 'audio']);
   await until(async () => (await client.api.downloads.list(playableId)).every(({ url }) => url !== null));
   await client.api.captions.set(playableId, 'en', CUE);
@@ -128,6 +130,7 @@ async function prepareLine(operationId: string, source: string) {
 
 /** The id of a video on which the operation succeeds: ready, failed, or without a file. */
 async function videoFor(operationId: string, source: string): Promise<string> {
+  if (['getCmafSegment', 'getInitialization'].includes(operationId)) return cmafId;
   if (source.includes('/hls/') || operationId === 'getVideoSource' || operationId === 'createClip')
     return playableId;
   if (operationId === 'retryVideo' || operationId === 'deleteVideoSource') return failedVideo();

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PACKAGINGS } from '@framelane/contracts/packaging';
 import { deadLetterQueue, QUEUES, type QueueName } from '@framelane/contracts/topology';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { connect } from 'amqplib';
@@ -106,16 +107,21 @@ export async function readDatabase({
   };
 }
 
+/** The extension of the segments of a video. */
+const EXTENSION = `case packaging ${Object.entries(PACKAGINGS)
+  .map(([name, { extension }]) => `when '${name}' then '.${extension}'`)
+  .join(' ')} end`;
+
 const VIDEOS = `
   select v.id, v.workspace_id as "workspaceId", v.status, v.deleted_at is not null as deleted,
     v.uploaded_at is not null as uploaded, v.source_deleted_at is not null as "sourceDeleted", v.attempt, v.content_key is not null as "hasKey",
     coalesce(t.expires_at < now(), true) as "ticketExpired", coalesce(t.lease_expires_at > now(), false) as "isLeased",
     (select count(*)::int from attempts a where a.video_id = v.id and a.outcome is null) as "attemptsOpen",
-    array(select r.name || '/' || n || '.ts' from renditions r,
+    array(select r.name || '/' || n || ${EXTENSION} from renditions r,
       generate_series(0, cardinality(r.segment_bytes) - 1) n where r.video_id = v.id) as segments,
     array(select (select a.folder from artifacts a
         where a.video_id = v.id and a.kind = 'segments' and a.name = r.name and a.first_segment <= n
-        order by a.first_segment desc limit 1) || r.name || '/' || n || '.ts'
+        order by a.first_segment desc limit 1) || r.name || '/' || n || ${EXTENSION}
       from renditions r, generate_series(0, cardinality(r.segment_bytes) - 1) n where r.video_id = v.id) as stored,
     (select coalesce(json_agg(json_build_object('bytes', bytes, 'prefix',
         case when a.attempt is null then 'sources/' else 'hls/' end || v.workspace_id || '/' || v.id || '/'
