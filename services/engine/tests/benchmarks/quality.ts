@@ -8,7 +8,8 @@
  *
  * and compares each with x264 in two passes with the preset medium. "Waste" is the part of the bits beyond what two passes need
  * for the same quality. Quality is VMAF, or SSIM where ffmpeg lacks VMAF, against the frames that the encoder gets. CPU times are for
- * one thread and 15 seconds of video. Prints a table for each clip, the medians, and the CPU time of the whole job.
+ * one thread and 15 seconds of video. Prints a table for each clip, what each packaging needs, the medians, and the CPU time of the whole
+ * job.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,6 +25,7 @@ import { probe } from '../../src/source/probe.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
 import { encoder, jobDirectory, runBare, takeOutput, writeFrames } from './support/baselines.ts';
 import { measure } from './support/measure.ts';
+import { packedBytes } from './support/packed-bytes.ts';
 import { encode, findMetric, twoPassCurve, waste } from './support/quality.ts';
 import { makeQualityClips } from './support/sources.ts';
 
@@ -65,6 +67,7 @@ async function measureClip(file: string): Promise<Row[]> {
   const whole = await measure(() => runBare(job, plan, settings));
   await takeOutput(job);
   print(line(['whole job', '', '', '', per15Seconds(whole.cpuSeconds, plan).toFixed(2)]));
+  reportPackaging(await packedBytes(job, plan, settings), plan);
   await rm(job, { recursive: true });
   return rows;
 }
@@ -121,6 +124,21 @@ async function planFor(job: string): Promise<EncodePlan> {
       allowCopy: false,
     },
   );
+}
+
+/** What packing needs: bits a second in each packaging, and the part that CMAF saves, of each rendition and of all. */
+function reportPackaging(bytes: Awaited<ReturnType<typeof packedBytes>>, { duration }: EncodePlan): void {
+  print(`\n${line(['packaging', 'TS kb/s', 'CMAF kb/s', 'saved'])}`);
+  const rate = (size: number) => ((8 * size) / duration / 1000).toFixed(0);
+  const all = { ts: 0, cmaf: 0 };
+  const row = (name: string, { ts, cmaf }: typeof all) =>
+    print(line([name, rate(ts), rate(cmaf), percent(1 - cmaf / ts)]));
+  for (const [name, sizes] of bytes) {
+    row(name, sizes);
+    all.ts += sizes.ts;
+    all.cmaf += sizes.cmaf;
+  }
+  row('all', all);
 }
 
 function reportMedians(rows: readonly Row[]): void {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Manifest } from '@framelane/contracts/manifest';
 import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
 import { taskNumber } from '@framelane/contracts/outputs/tasks';
+import { segmentName } from '@framelane/contracts/packaging';
 import { makeClip } from '@framelane/test-kit/clips';
 import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -409,7 +410,7 @@ describe('a task', () => {
     await bench.runTask({ video, plan, position, tryNumber: 2 });
     const task = taskNumber(position);
     const keys = (await bench.stored(video.videoId)).map((key) => key.split('/').slice(3).join('/'));
-    expect(keys).toContain(`a1/t${task}.2/360p/${firstSegment}.ts`);
+    expect(keys).toContain(`a1/t${task}.2/360p/${segmentName(firstSegment, bench.packaging)}`);
     expect(keys.filter((key) => !key.startsWith(`a1/t${task}.2/`))).toEqual([]);
   });
 

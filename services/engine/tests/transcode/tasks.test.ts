@@ -102,7 +102,12 @@ describe('an engine that can link to sources', () => {
       ),
     );
     expect(started).toEqual(
-      Object.fromEntries(manifest.renditions.map(({ name, codecs }) => [name, codecs])),
+      Object.fromEntries(
+        manifest.renditions.map(({ name, codecs, initialization }) => [
+          name,
+          { codecs, ...(initialization !== undefined && { initialization }) },
+        ]),
+      ),
     );
     // Each try has a folder, and the result says what is in it.
     const folders = new Set(stored.map((key) => key.split('/')[4]));

@@ -8,7 +8,7 @@ import { wholeArguments } from '../../../src/outputs/whole-run.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from '../../../src/sandbox/job-folder.ts';
 import type { TranscodeSettings } from '../../../src/transcode-settings.ts';
 
-type Settings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;
+export type BaselineSettings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;
 
 /** Makes a job's directory with the source. If the benchmark runs as root, ffprobe runs as another user, who gets access. */
 export async function jobDirectory(parent: string, source: string): Promise<string> {
@@ -26,14 +26,18 @@ export async function takeOutput(directory: string): Promise<number> {
   const folder = join(directory, OUTPUT_FOLDER);
   let bytes = 0;
   for (const name of await readdir(folder)) {
-    if (name.endsWith('.ts')) bytes += (await stat(join(folder, name))).size;
+    if (/\.(ts|m4s)$/.test(name)) bytes += (await stat(join(folder, name))).size;
     await rm(join(folder, name));
   }
   return bytes;
 }
 
 /** The ffmpeg run of the engine, without the engine. */
-export async function runBare(directory: string, plan: EncodePlan, settings: Settings): Promise<void> {
+export async function runBare(
+  directory: string,
+  plan: EncodePlan,
+  settings: BaselineSettings,
+): Promise<void> {
   const { inputOptions, input, outputs } = wholeArguments(plan, settings);
   const output = outputs.flatMap(({ options, path }) => [...options, path]);
   await run(directory, [...inputOptions, '-i', input, ...output]);
@@ -43,7 +47,7 @@ export async function runBare(directory: string, plan: EncodePlan, settings: Set
 export async function runPerRendition(
   directory: string,
   plan: EncodePlan,
-  settings: Settings,
+  settings: BaselineSettings,
 ): Promise<void> {
   for (const [at, { name, width, height }] of plan.videoRenditions.entries()) {
     await run(directory, [
@@ -61,7 +65,7 @@ export async function runPerRendition(
 export async function runVideoFilters(
   directory: string,
   plan: EncodePlan,
-  settings: Settings,
+  settings: BaselineSettings,
   encoded: boolean,
 ): Promise<void> {
   const threads = String(settings.threads);
@@ -80,7 +84,11 @@ export async function runVideoFilters(
 }
 
 /** Writes the frames of the renditions to encode, unchanged, each to `<rendition>.mkv`. */
-export async function writeFrames(directory: string, plan: EncodePlan, settings: Settings): Promise<void> {
+export async function writeFrames(
+  directory: string,
+  plan: EncodePlan,
+  settings: BaselineSettings,
+): Promise<void> {
   const options = streamOptions({ ...plan, audio: [] }, settings);
   const graph = options[options.indexOf('-filter_complex') + 1] ?? '';
   const lossless = ['-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '0'];
@@ -92,7 +100,7 @@ export async function writeFrames(directory: string, plan: EncodePlan, settings:
 }
 
 /** The engine's encoder options of rendition `at`, for video output `output`. */
-export function encoder(plan: EncodePlan, at: number, output: number, settings: Settings): string[] {
+export function encoder(plan: EncodePlan, at: number, output: number, settings: BaselineSettings): string[] {
   const options = streamOptions({ ...plan, copiesVideo: false }, settings);
   const suffix = `:v:${at}`;
   return options.flatMap((option, place) =>
@@ -103,7 +111,7 @@ export function encoder(plan: EncodePlan, at: number, output: number, settings: 
 }
 
 /** The options of the first output of the engine's run. */
-function streamOptions(plan: EncodePlan, settings: Settings): readonly string[] {
+function streamOptions(plan: EncodePlan, settings: BaselineSettings): readonly string[] {
   return wholeArguments(plan, settings).outputs[0]?.options ?? [];
 }
 
