@@ -38,6 +38,13 @@ test('segments are redirected to an object store that presigns URLs', async () =
     location: `https://objects.example/${path}/a1/t${piece.task}.1/360p/0.ts?seconds=3600`,
     'cache-control': 'no-store',
   });
+
+  const { videoId: cmaf } = await plane.readyVideo('cmaf');
+  const rendition = `hls/${plane.workspaceId}/${cmaf}/360p`;
+  const ofCmaf = await request(plane.url).get(`/v1/${rendition}/3.m4s`).redirects(0);
+  expect(ofCmaf.headers.location).toMatch(/\/a1\/t0\.1\/360p\/3\.m4s\?/);
+  // It is no object.
+  expect((await request(plane.url).get(`/v1/${rendition}/init.mp4`).redirects(0)).status).toBe(200);
   await plane.stop();
 });
 
