@@ -16,7 +16,7 @@ const RULES = {
     allowed: /^(packages\/contracts\/src\/renditions\.ts$|services\/engine\/src\/(source|encoders)\/)/,
   },
   'a packaging': {
-    texts: /\.ts\$?$|mpeg-?ts|mp2t/,
+    texts: /\.(ts|m4s)\$?$|mpeg-?ts|mp2t|fmp4|\binit\.mp4$/,
     allowed: /^(packages\/contracts\/src\/packaging\.ts$|services\/engine\/src\/(source|packagers)\/)/,
   },
 };
@@ -41,6 +41,8 @@ test.each([
   ['const a = ["-c", "libx264"];', 'a codec'],
   ["const a = path.endsWith('.ts');", 'a packaging'],
   ['const a = `0.ts`;', 'a packaging'],
+  ['const a = `0.m4s`;', 'a packaging'],
+  ["const a = 'init.mp4';", 'a packaging'],
   ['const a = /-0\\.ts$/;', 'a packaging'],
   ["const a = 'video/mp2t';", 'a packaging'],
 ])('in %s, a text names %s', (code, what) => {

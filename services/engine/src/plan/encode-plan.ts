@@ -1,3 +1,4 @@
+import { PACKAGING_NAMES } from '@framelane/contracts/packaging';
 import { partsOf, type RenditionName, type VideoRendition } from '@framelane/contracts/renditions';
 import type { EncodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import { mayRepeatFields, storesFields } from '../source/codec-traits.ts';
@@ -36,7 +37,7 @@ export function planEncoding(
   source: ProbedSource,
   {
     allowCopy,
-    packaging = 'ts',
+    packaging = PACKAGING_NAMES[0],
     maxRates = DEFAULT_MAX_RATES,
     surround = false,
     watermark,
