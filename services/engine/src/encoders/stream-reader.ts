@@ -24,7 +24,7 @@ export type SampleReader = {
   codecString: (configuration: Buffer) => string;
   /** Whether decoding can start at a sample. */
   isDecodable: (sample: Buffer) => boolean;
-  /** Whether a decoder with that configuration is configured for the sample, whatever the sample brings along. */
+  /** Whether the sample needs that configuration alone: one set of parameters, and none that the sample brings along. */
   isConfigured: (sample: Buffer, configuration: Buffer) => boolean;
 };
 

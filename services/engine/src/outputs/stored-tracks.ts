@@ -7,7 +7,7 @@ import { segmentKeyBelow } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { RENDITION_DECODERS } from '../encoders/encoders.ts';
 import { packagerOf } from '../packagers/packagers.ts';
-import { outOfDiskSpace } from '../transcode-failure.ts';
+import { outOfDiskSpace, refusal } from '../transcode-failure.ts';
 import { readAhead } from './read-ahead.ts';
 import { segmentDecipher } from './segment-encryption.ts';
 import { isDiskFull, withStorageRetries } from './storage-retries.ts';
@@ -31,17 +31,23 @@ export type Reading = {
   signal: AbortSignal;
 };
 
-/** A decrypted segment of a stored rendition. Throws a TranscodeFailure if the object store fails. */
+/** A decrypted segment of a stored rendition. Throws a TranscodeFailure if the object store fails or the segment is damaged. */
 export async function fetchSegment(
   stored: StoredSegments,
   sequence: number,
   { objects, packaging, contentKey, signal }: Reading,
 ): Promise<Buffer> {
-  return withStorageRetries(async () => {
+  const segment = await withStorageRetries(async () => {
     const { body } = await objects.get(keyOfSegment(stored, sequence, packaging));
     const decrypted = pipeline(body, segmentDecipher(contentKey, sequence), buffer, { signal });
     return decrypted as Promise<Buffer>;
   }, signal);
+  if (packagerOf(packaging).isSegment(segment)) return segment;
+  throw refusal(
+    'internal_error',
+    'A stored segment of the video is damaged. Upload the file again.',
+    new Error(`Segment ${sequence} of ${stored.name} has another content`),
+  );
 }
 
 /** Some decrypted segments, one after the other; the next ones are fetched meanwhile. Throws as `fetchSegment`. */

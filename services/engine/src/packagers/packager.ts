@@ -76,6 +76,8 @@ export type Packager = Packaging & {
   segmentOptions: (initialization: string, continued?: Buffer | null) => readonly string[];
   /** The reader of the segments of a rendition. Throws an Error if the initialization section is missing or cannot be parsed. */
   open: (reader: StreamReader, initialization: Buffer | null) => SegmentReader;
+  /** Whether bytes are a whole segment, by their structure. ffmpeg would leave out a damaged one without an error. */
+  isSegment: (bytes: Buffer) => boolean;
   /** What an encoder must know of a rendition that it continues. */
   trackOf: (initialization: Buffer | null, reader: StreamReader) => ContinuedTrack;
   /** A segment that the first segment of another run can follow. Throws if it is too short for that. */

@@ -31,13 +31,13 @@ export function isIdrSample(sample: Buffer): boolean {
   return typeOf(unitsOf(sample).find((unit) => SLICES.includes(typeOf(unit)))) === IDR_SLICE;
 }
 
-/** Whether all parameter sets in a sample are those of the configuration. */
+/** Whether a configuration has one sequence parameter set, and all parameter sets in a sample are those of the configuration. */
 export function isConfigured(sample: Buffer, configuration: Buffer): boolean {
+  const { sequenceSets, pictureSets } = read(configuration);
+  if (sequenceSets.length !== 1) return false;
   const sets = unitsOf(sample).filter((unit) =>
     [SEQUENCE_PARAMETER_SET, PICTURE_PARAMETER_SET].includes(typeOf(unit)),
   );
-  if (sets.length === 0) return true;
-  const { sequenceSets, pictureSets } = read(configuration);
   return sets.every((set) => [...sequenceSets, ...pictureSets].some((known) => known.equals(set)));
 }
 

@@ -1,6 +1,16 @@
 import { type Box, box, boxesIn, contentOf, FULL_BOX_BYTES, fullBox } from './boxes.ts';
 import type { Initialization } from './initialization.ts';
 
+/** Whether bytes consist of whole boxes, among them a fragment and its media. */
+export function hasFragment(bytes: Buffer): boolean {
+  try {
+    const types = boxesIn(bytes).map(({ type }) => type);
+    return types.includes('moof') && types.includes('mdat');
+  } catch {
+    return false;
+  }
+}
+
 /** A sample of a fragment: an access unit. Times in the timescale of its track. */
 export type Sample = {
   decodingTime: number;

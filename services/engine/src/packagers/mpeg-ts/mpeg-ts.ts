@@ -5,7 +5,13 @@ import type { Packager } from '../packager.ts';
 import { completeCounters, joinCounters } from './continuity.ts';
 import { groupsOf } from './groups.ts';
 import { readIFrames, readSegment } from './segment.ts';
-import { decodingDelay, editUnits, elementaryStream, firstTimestamp } from './transport-stream.ts';
+import {
+  decodingDelay,
+  editUnits,
+  elementaryStream,
+  firstTimestamp,
+  isTransportStream,
+} from './transport-stream.ts';
 
 /** Longer than any video, so that ffmpeg writes the tables only before each key frame and at no other times. */
 const TABLES_SECONDS = 1_000_000;
@@ -31,6 +37,7 @@ export const MPEG_TS: Packager = {
     delay: decodingDelay,
     frameSeconds: (segment) => reader.frameSeconds?.(elementaryStream(segment)) ?? 0,
   }),
+  isSegment: isTransportStream,
   trackOf: () => ({ timescale: CLOCK_HZ, configuration: null }),
   completed: completeCounters,
   joined: joinCounters,
