@@ -536,17 +536,22 @@ testInBrowser(
   },
 );
 
-testInBrowser('a video whose page is open during its upload plays from its preview to its end', async () => {
-  const ticket = await client.requestTicket({ filename: 'soon.mp4' });
-  const { embed } = await unwrap(
-    client.api.GET('/videos/{id}', { params: { path: { id: ticket.videoId } } }),
-  );
-  const opened = await open(`${embed}?autoplay=1&muted=1`);
-  await upload(clip, ticket);
-  await opened.page.waitForFunction(`${VIDEO}?.ended`, { timeout: 120_000 });
-  expect(await opened.page.evaluate(`${VIDEO}.currentTime`)).toBeCloseTo(SECONDS, 0);
-  expect(opened.problems).toEqual([]);
-});
+const PACKAGINGS = ['ts', 'cmaf'] as const;
+
+testInBrowser.each(PACKAGINGS)(
+  'a video whose page is open during its upload plays from its preview to its end: %s',
+  async (packaging) => {
+    const ticket = await client.requestTicket({ filename: 'soon.mp4', packaging });
+    const { embed } = await unwrap(
+      client.api.GET('/videos/{id}', { params: { path: { id: ticket.videoId } } }),
+    );
+    const opened = await open(`${embed}?autoplay=1&muted=1`);
+    await upload(clip, ticket);
+    await opened.page.waitForFunction(`${VIDEO}?.ended`, { timeout: 120_000 });
+    expect(await opened.page.evaluate(`${VIDEO}.currentTime`)).toBeCloseTo(SECONDS, 0);
+    expect(opened.problems).toEqual([]);
+  },
+);
 
 testInBrowser('a failed and a deleted video say so', async () => {
   const ticket = await client.requestTicket({ filename: 'notes.mp4' });

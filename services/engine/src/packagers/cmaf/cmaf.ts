@@ -73,21 +73,29 @@ function reading(reader: SampleReader, track: Initialization): SegmentReader {
       return {
         codecs,
         start: seconds(first.presentationTime),
-        last: seconds(reader.isAudio ? endOf(samples) : latestOf(samples)),
+        last: seconds(reader.isAudio ? endOf(samples, 'presentationTime') : latestOf(samples)),
         units: samples.length,
         configuration: null,
       };
     },
     iFrames: async (chunks, minSeconds) => {
-      const frames: IFrame[] = [];
-      for (const sample of samplesOf(await buffer(chunks), track)) {
-        if (!canStart(sample)) continue;
-        const start = seconds(sample.presentationTime);
-        const previous = frames.at(-1)?.start ?? Number.NEGATIVE_INFINITY;
-        if (start - previous > minSeconds - ROUNDING_SECONDS)
-          frames.push({ codecs, start, segment: segmentOf([sample], track) });
+      const samples = samplesOf(await buffer(chunks), track);
+      const frames: Sample[] = [];
+      for (const sample of samples) {
+        const previous = frames.at(-1)?.presentationTime ?? Number.NEGATIVE_INFINITY;
+        const apart = seconds(sample.presentationTime - previous);
+        if (canStart(sample) && apart > minSeconds - ROUNDING_SECONDS) frames.push(sample);
       }
-      return frames;
+      const end = endOf(samples, 'decodingTime');
+      // Each is shown until the next one: otherwise, players would have gaps between them.
+      return frames.map((frame, at): IFrame => {
+        const duration = (frames[at + 1]?.decodingTime ?? end) - frame.decodingTime;
+        return {
+          codecs,
+          start: seconds(frame.presentationTime),
+          segment: segmentOf([{ ...frame, duration }], track),
+        };
+      });
     },
     groups: (segment) => {
       const samples = samplesOf(segment, track);
@@ -129,7 +137,8 @@ function latestOf(samples: readonly Sample[]): number {
   return samples.reduce((latest, { presentationTime }) => Math.max(latest, presentationTime), 0);
 }
 
-function endOf(samples: readonly Sample[]): number {
+/** When the last sample ends, by one of its times. */
+function endOf(samples: readonly Sample[], time: 'decodingTime' | 'presentationTime'): number {
   const last = samples.at(-1) as Sample;
-  return last.presentationTime + last.duration;
+  return last[time] + last.duration;
 }
