@@ -176,12 +176,15 @@ export const GROUPS = [
     mutate: [`${ENGINE}/src/encoders/*/!(*.test).ts`],
     tests: [
       `${ENGINE}/src/encoders/*/*.test.ts`,
-      `${ENGINE}/src/packagers/mpeg-ts/*.test.ts`,
+      `${ENGINE}/src/packagers/*/*.test.ts`,
       `${ENGINE}/src/ffmpeg/encoder-options.test.ts`,
       `${ENGINE}/src/plan/stream-copy.test.ts`,
     ],
   },
-  pure('engine-packagers', `${ENGINE}/src/packagers/mpeg-ts`, ['continuity', 'groups', 'transport-stream']),
+  pure('engine-packagers', `${ENGINE}/src/packagers`, [
+    'cmaf/{boxes,cmaf,fragments,initialization}',
+    'mpeg-ts/{continuity,groups,transport-stream}',
+  ]),
   pure(
     'engine-plan',
     `${ENGINE}/src/plan`,

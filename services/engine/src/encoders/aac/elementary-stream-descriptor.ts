@@ -19,7 +19,7 @@ export function configuredCodec(esds: Buffer): string {
   return `mp4a.40.${specific.readUInt8(0) >> 3}`;
 }
 
-/** The content of a descriptor. Its length has 7 bits in each byte. */
+/** The content of a descriptor. Its length has 7 bits in each byte. Throws if it is truncated. */
 function descriptor(bytes: Buffer, tag: number): Buffer {
   if (bytes.readUInt8(0) !== tag) throw new Error(`The descriptor ${tag} is missing`);
   let length = 0;
@@ -29,5 +29,6 @@ function descriptor(bytes: Buffer, tag: number): Buffer {
     length = length * 128 + (byte & 0x7f);
     isLast = (byte & 0x80) === 0;
   }
+  if (at + length > bytes.length) throw new Error(`The descriptor ${tag} is truncated`);
   return bytes.subarray(at, at + length);
 }

@@ -16,6 +16,8 @@ type Configuration = {
 const HEAD_BYTES = 5;
 const MAX_SEQUENCE_SETS = 31;
 const MAX_PICTURE_SETS = 255;
+/** Of a sequence parameter set (ISO/IEC 14496-10 §7.4.2.1.1). x264 gives its picture parameter set the same id. */
+const MAX_SET_ID = 31;
 /** Bytes of the length before each NAL unit: the muxer of ffmpeg writes no others. */
 const LENGTH_BYTES = 4;
 
@@ -28,26 +30,32 @@ export function configuredCodec(configuration: Buffer): string {
 
 /** Whether a sample is an IDR picture. */
 export function isIdrSample(sample: Buffer): boolean {
-  return typeOf(unitsOf(sample).find((unit) => SLICES.includes(typeOf(unit)))) === IDR_SLICE;
+  for (const unit of unitsOf(sample)) if (SLICES.includes(typeOf(unit))) return typeOf(unit) === IDR_SLICE;
+  return false;
 }
 
 /** Whether a configuration has one sequence parameter set, and all parameter sets in a sample are those of the configuration. */
 export function isConfigured(sample: Buffer, configuration: Buffer): boolean {
   const { sequenceSets, pictureSets } = read(configuration);
   if (sequenceSets.length !== 1) return false;
-  const sets = unitsOf(sample).filter((unit) =>
-    [SEQUENCE_PARAMETER_SET, PICTURE_PARAMETER_SET].includes(typeOf(unit)),
-  );
-  return sets.every((set) => [...sequenceSets, ...pictureSets].some((known) => known.equals(set)));
+  const known = new Set([...sequenceSets, ...pictureSets].map((set) => set.toString('latin1')));
+  for (const unit of unitsOf(sample))
+    if (PARAMETER_SETS.includes(typeOf(unit)) && !known.has(unit.toString('latin1'))) return false;
+  return true;
 }
 
-/** The lowest number that no parameter set has as its id. Throws if there is none. */
+const PARAMETER_SETS = [SEQUENCE_PARAMETER_SET, PICTURE_PARAMETER_SET];
+
+/**
+ * The id for new parameter sets: the lowest one that no parameter set has. If the configuration has no room for another set, the id of the last
+ * one: a clip of many clips has the same set with each id, so `extended` finds it equal or throws.
+ */
 export function freeSetId(configuration: Buffer): number {
   const { sequenceSets, pictureSets } = read(configuration);
   const used = [...sequenceSets.map(sequenceSetId), ...pictureSets.map(pictureSetId)];
-  const free = Array.from({ length: MAX_SEQUENCE_SETS + 1 }, (_, id) => id).find((id) => !used.includes(id));
-  if (free === undefined) throw new Error('All ids of parameter sets are in use');
-  return free;
+  const free = Array.from({ length: MAX_SET_ID + 1 }, (_, id) => id).find((id) => !used.includes(id));
+  if (free !== undefined && sequenceSets.length < MAX_SEQUENCE_SETS) return free;
+  return Math.max(0, ...sequenceSets.slice(-1).map(sequenceSetId));
 }
 
 /** See VideoEncoder. */
@@ -75,6 +83,8 @@ function union(sets: readonly Buffer[], others: readonly Buffer[], idOf: (set: B
 }
 
 function read(configuration: Buffer): Configuration {
+  if ((configuration.readUInt8(HEAD_BYTES - 1) & 3) !== LENGTH_BYTES - 1)
+    throw new Error('The lengths of NAL units have another size');
   let at = HEAD_BYTES;
   const setsOf = (max: number) => {
     const count = configuration.readUInt8(at) & max;
@@ -116,19 +126,17 @@ function withLength(set: Buffer): Buffer {
 }
 
 /** The NAL units of a sample. Ends before one that is truncated: the decoder of a copy has reported it. */
-function unitsOf(sample: Buffer): Buffer[] {
-  const units: Buffer[] = [];
+function* unitsOf(sample: Buffer): Generator<Buffer> {
   for (let at = 0; at + LENGTH_BYTES < sample.length; ) {
     const end = at + LENGTH_BYTES + sample.readUInt32BE(at);
     if (end > sample.length) break;
-    units.push(sample.subarray(at + LENGTH_BYTES, end));
+    yield sample.subarray(at + LENGTH_BYTES, end);
     at = end;
   }
-  return units;
 }
 
-function typeOf(unit: Buffer | undefined): number {
-  return (unit?.[0] ?? 0) & 0x1f;
+function typeOf(unit: Buffer): number {
+  return (unit[0] ?? 0) & 0x1f;
 }
 
 /** The id of a sequence parameter set is after its header, profile, constraints and level (ISO/IEC 14496-10 §7.3.2.1.1). */

@@ -2,8 +2,9 @@ import { buffer } from 'node:stream/consumers';
 import type { StoredRendition } from '@framelane/contracts/outputs/renditions';
 import type { TrackRendition } from '@framelane/contracts/renditions';
 import { readerOf } from '../../encoders/encoders.ts';
-import type { Packager, SegmentReader } from '../../packagers/packager.ts';
+import { InvalidSegmentError, type Packager, type SegmentReader } from '../../packagers/packager.ts';
 import { readFrom, type ToolOutput, ToolOutputError } from '../../sandbox/tool-output.ts';
+import { incompleteOutput } from '../../transcode-failure.ts';
 
 /** The initialization section of a rendition as results have it. */
 export function initializationFact({
@@ -17,7 +18,7 @@ const MAX_INITIALIZATION_BYTES = 4096;
 
 /**
  * The initialization section that a run has written with its segments; null if the packaging has none. Call it when a segment exists. Throws a
- * ToolOutputError if it is missing.
+ * ToolOutputError if it is missing, and a retryable failure if it is empty.
  */
 export async function readInitializationFile(
   output: ToolOutput,
@@ -26,25 +27,31 @@ export async function readInitializationFile(
 ): Promise<Buffer | null> {
   if (!hasInitialization) return null;
   const file = await output.file(name, MAX_INITIALIZATION_BYTES);
-  if (file === null || file.bytes === 0) throw new ToolOutputError(`${name} is missing`);
+  if (file === null) throw new ToolOutputError(`${name} is missing`);
   try {
+    if (file.bytes === 0) throw incompleteOutput(`${name} is empty`);
     return await buffer(readFrom(file));
   } finally {
     await file.handle.close();
   }
 }
 
-/** The reader of the segments that a run writes. Throws a ToolOutputError if their initialization section cannot be parsed. */
+/**
+ * The reader of the segments that a run writes. Throws if their initialization section cannot be parsed: an InvalidSegmentError for a stream copy,
+ * whose source may have no parameter sets outside of its frames, else a ToolOutputError.
+ */
 export function openOutput(
   rendition: TrackRendition,
   packager: Packager,
   initialization: Buffer | null,
+  { isCopy }: { isCopy: boolean },
 ): SegmentReader {
   try {
     return packager.open(readerOf(rendition), initialization);
   } catch (error) {
-    throw new ToolOutputError(`The segments of ${rendition} cannot be read: ${(error as Error).message}`, {
-      cause: error,
-    });
+    const what = `The segments of ${rendition} cannot be read: ${(error as Error).message}`;
+    throw isCopy
+      ? new InvalidSegmentError(what, { cause: error })
+      : new ToolOutputError(what, { cause: error });
   }
 }

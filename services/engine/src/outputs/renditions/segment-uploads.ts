@@ -207,9 +207,10 @@ export class SegmentUploads {
   #readerOf(rendition: TrackRendition): Promise<SegmentReader> {
     const known = this.#readers.get(rendition);
     if (known !== undefined) return known;
-    const { output, packager } = this.#options;
+    const { output, packager, copied } = this.#options;
+    const isCopy = copied.has(rendition);
     const opened = readInitializationFile(output, initializationFile(rendition), packager).then(
-      (initialization) => openOutput(rendition, packager, initialization),
+      (initialization) => openOutput(rendition, packager, initialization, { isCopy }),
     );
     this.#readers.set(rendition, opened);
     return opened;

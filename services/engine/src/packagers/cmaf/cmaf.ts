@@ -119,13 +119,14 @@ function reading(reader: SampleReader, track: Initialization): SegmentReader {
   };
 }
 
-/** Throws a ToolOutputError for what is no segment, and a retryable failure for a truncated one. */
+/** Throws a ToolOutputError for what ffmpeg never writes, and a retryable failure for a truncated segment. */
 function readSamples(segment: Buffer, track: Initialization): Sample[] {
   if (!TYPES.includes(segment.toString('latin1', 4, 8)))
     throw new ToolOutputError('A segment is not fragmented MP4');
   try {
     return samplesOf(segment, track);
   } catch (error) {
+    if (error instanceof ToolOutputError) throw error;
     throw incompleteOutput(`A segment is truncated: ${(error as Error).message}`);
   }
 }

@@ -1,4 +1,5 @@
-import { type Box, box, boxesIn, contentOf, FULL_BOX_BYTES, fullBox } from './boxes.ts';
+import { ToolOutputError } from '../../sandbox/tool-output.ts';
+import { box, boxesIn, contentOf, FULL_BOX_BYTES, fullBox } from './boxes.ts';
 import type { Initialization } from './initialization.ts';
 
 /** Whether bytes consist of whole boxes, among them a fragment and its media. */
@@ -27,6 +28,14 @@ const TRUN = { offset: 1, firstFlags: 4, duration: 0x100, size: 0x200, flags: 0x
 /** Flag of a sample: decoding cannot start there (§8.8.3.1). */
 const IS_NOT_SYNC = 0x1_0000;
 
+/** In the version and flags of `trun`: composition offsets have a sign. */
+const SIGNED_OFFSETS = 1 << 24;
+/** More than a segment has. Without a limit, samples of one byte take much more memory than their bytes. */
+const MAX_SAMPLES = 20_000;
+
+/** With it, all times of a segment are exact. */
+const MAX_DECODING_TIME = 2n ** 48n;
+
 /** Whether a sample is declared as one where decoding can start. */
 export function isSync({ flags }: Sample): boolean {
   return (flags & IS_NOT_SYNC) === 0;
@@ -34,49 +43,57 @@ export function isSync({ flags }: Sample): boolean {
 
 /**
  * The samples of a segment in decoding order: of each fragment, a `moof` and its `mdat`, as ffmpeg writes them for one track. Throws if the
- * segment is truncated, or its fragments do not describe its media exactly.
+ * segment is truncated, or its fragments do not describe its media exactly; a ToolOutputError if it has more samples than ffmpeg writes.
  */
 export function samplesOf(segment: Buffer, track: Initialization): Sample[] {
   const samples: Sample[] = [];
-  let fragment: Box | undefined;
-  for (const part of boxesIn(segment)) {
-    if (part.type === 'moof') fragment = part;
-    if (part.type !== 'mdat') continue;
-    if (fragment === undefined) throw new Error('A segment has media without a fragment');
-    for (const sample of samplesOfFragment(fragment, part.content, track)) samples.push(sample);
-    fragment = undefined;
-  }
-  if (fragment !== undefined) throw new Error('A segment has a fragment without media');
+  for (const { moof, media } of fragmentsOf(segment))
+    for (const sample of samplesOfFragment(moof, media, track)) {
+      if (samples.length === MAX_SAMPLES) throw new ToolOutputError('A segment has too many samples');
+      samples.push(sample);
+    }
   if (samples.length === 0) throw new Error('A segment has no media');
   return samples;
 }
 
-function samplesOfFragment({ content: moof }: Box, media: Buffer, track: Initialization): Sample[] {
+/** The fragments of a segment. Other boxes do not matter. */
+function* fragmentsOf(segment: Buffer): Generator<{ moof: Buffer; media: Buffer }> {
+  const boxes = boxesIn(segment).filter(({ type }) => ['moof', 'mdat'].includes(type));
+  for (let at = 0; at < boxes.length; at += 2) {
+    const [moof, media] = [boxes[at], boxes[at + 1]];
+    if (moof?.type !== 'moof') throw new Error('A segment has media without a fragment');
+    if (media?.type !== 'mdat') throw new Error('A segment has a fragment without media');
+    yield { moof: moof.content, media: media.content };
+  }
+}
+
+function* samplesOfFragment(moof: Buffer, media: Buffer, track: Initialization): Generator<Sample> {
   const boxes = boxesIn(contentOf(boxesIn(moof), 'traf'));
   const defaults = defaultsOf(contentOf(boxes, 'tfhd'), track);
-  const time = contentOf(boxes, 'tfdt');
-  let decodingTime =
-    time.readUInt8(0) === 0
-      ? time.readUInt32BE(FULL_BOX_BYTES)
-      : Number(time.readBigUInt64BE(FULL_BOX_BYTES));
-  const samples: Sample[] = [];
+  let decodingTime = decodingTimeOf(contentOf(boxes, 'tfdt'));
   let at = 0;
   for (const { type, content } of boxes) {
     if (type !== 'trun') continue;
     for (const { size, composition, ...sample } of runOf(content, defaults)) {
       if (at + size > media.length) throw new Error('The media of a fragment is truncated');
-      samples.push({
+      yield {
         ...sample,
         decodingTime,
         presentationTime: decodingTime + composition,
         bytes: media.subarray(at, at + size),
-      });
+      };
       decodingTime += sample.duration;
       at += size;
     }
   }
   if (at !== media.length) throw new Error('A fragment does not describe all its media');
-  return samples;
+}
+
+function decodingTimeOf(tfdt: Buffer): number {
+  if (tfdt.readUInt8(0) === 0) return tfdt.readUInt32BE(FULL_BOX_BYTES);
+  const time = tfdt.readBigUInt64BE(FULL_BOX_BYTES);
+  if (time > MAX_DECODING_TIME) throw new Error('A decoding time is too large');
+  return Number(time);
 }
 
 type Defaults = Initialization['defaults'];
@@ -135,6 +152,7 @@ export function segmentOf(samples: readonly Sample[], { trackId }: Initializatio
   const time = Buffer.alloc(FULL_BOX_BYTES + 8);
   time.writeUInt8(1);
   time.writeBigUInt64BE(BigInt(first.decodingTime), FULL_BOX_BYTES);
+  const isSigned = samples.some(({ presentationTime, decodingTime }) => presentationTime < decodingTime);
   const fields = TRUN.offset | TRUN.duration | TRUN.size | TRUN.flags | TRUN.composition;
   const entries = samples.flatMap(({ duration, bytes, flags, presentationTime, decodingTime }) => [
     duration,
@@ -151,7 +169,11 @@ export function segmentOf(samples: readonly Sample[], { trackId }: Initializatio
         'traf',
         fullBox('tfhd', TFHD.baseIsMoof, [trackId]),
         box('tfdt', time),
-        fullBox('trun', fields, [samples.length, mediaOffset, ...entries]),
+        fullBox('trun', isSigned ? SIGNED_OFFSETS | fields : fields, [
+          samples.length,
+          mediaOffset,
+          ...entries,
+        ]),
       ),
     );
   const media = box('mdat', ...samples.map(({ bytes }) => bytes));

@@ -78,7 +78,7 @@ async function store(
   // The last cut is the end.
   const count = audioCuts(job, input.frameSeconds).length - 1;
   const section = await readInitializationFile(files, initializationFile(name), packager);
-  const reader = openOutput(name, packager, section);
+  const reader = openOutput(name, packager, section, { isCopy: false });
   const segments: Stored[] = await inParallel(
     [...Array(count).keys()],
     async (sequence, signal) => {

@@ -152,6 +152,8 @@ async function joinParts(
   };
 }
 
+const ENCODED = { isCopy: false };
+
 /** Reads an encoded cut. Throws an InvalidSegmentError if it does not have the frames that it should have. */
 async function readCut(
   job: ClipJob,
@@ -167,7 +169,7 @@ async function readCut(
   try {
     assertNotEmpty(file, { rendition: name, sequence: firstFrame });
     const section = await readInitializationFile(files, cutInitialization(cut), packager);
-    const { start, units } = await openOutput(name, packager, section).read(file, { isCopy: false });
+    const { start, units } = await openOutput(name, packager, section, ENCODED).read(file, ENCODED);
     const isPlanned = Math.abs(start - timestampOf(job, firstFrame)) <= TOLERANCE_SECONDS;
     if (!isPlanned || units !== Math.ceil(frames / frameStep))
       throw new InvalidSegmentError(`${fileName} has ${units} frames from ${start} s`);
