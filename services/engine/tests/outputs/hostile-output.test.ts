@@ -3,11 +3,12 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { makeClip } from '@framelane/test-kit/clips';
+import { type Clip, makeClip } from '@framelane/test-kit/clips';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ToolOutput } from '../../src/sandbox/tool-output.ts';
+import { box } from '../support/mp4-boxes.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 const run = promisify(execFile);
@@ -43,6 +44,7 @@ beforeAll(async () => {
       process.env.PATH = `${programs}${delimiter}${PATH}`;
     },
   });
+  bench.packaging = 'ts';
   const made = (name: string) => join(bench.directory, name);
   [instead, afterwards, secret] = [made('instead'), made('afterwards'), made('secrets.json')];
   await writeFile(secret, 'the secret that seals all keys');
@@ -134,6 +136,82 @@ describe('a segment', () => {
       ]);
     },
   );
+});
+
+describe('CMAF', () => {
+  /** Complete parts of the duration that the job expects, and others. */
+  const part = (name: string) => join(bench.directory, `part-${name}`);
+
+  beforeAll(async () => {
+    bench.packaging = 'cmaf';
+    const { section, media } = await fragmented('video', { options: ['-bf', '0'] });
+    const huge = Buffer.from(media);
+    huge.writeUInt32BE(2 ** 32 - 1, huge.indexOf('mdat') - 4);
+    const otherCodec = await fragmented('other', { options: ['-c:v', 'mpeg4'] });
+    await Promise.all([
+      writeFile(part('init'), section),
+      writeFile(part('media'), media),
+      writeFile(part('truncated'), media.subarray(0, -100)),
+      writeFile(part('zeros'), Buffer.concat([media, Buffer.alloc(4096)])),
+      writeFile(part('huge'), huge),
+      writeFile(part('boxes'), Buffer.alloc(800_000, box('styp', Buffer.alloc(0)))),
+      writeFile(part('other-init'), otherCodec.section),
+    ]);
+  });
+  afterAll(() => {
+    bench.packaging = 'ts';
+  });
+
+  /** The parts before and after the first fragment begins. */
+  async function fragmented(name: string, { options = [] }: Clip) {
+    const file = await readFile(
+      await makeClip(part(`${name}.mp4`), {
+        video: 'testsrc2=s=64x64:r=25:d=1',
+        options: [...options, '-movflags', '+frag_keyframe+empty_moov+default_base_moof+skip_trailer'],
+      }),
+    );
+    const at = file.indexOf('moof') - 4;
+    return { section: file.subarray(0, at), media: file.subarray(at) };
+  }
+
+  const written = () => `cp '${part('init')}' output/360p-init.mp4; cp '${part('media')}' output/360p-0.m4s`;
+
+  test.each([
+    ['360p-0.m4s', 'a link', () => `ln -s '${secret}' output/360p-0.m4s`, HOSTILE],
+    ['360p-0.m4s', 'a FIFO', () => 'mkfifo output/360p-0.m4s', HOSTILE],
+    ['360p-0.m4s', 'a file too large', () => 'truncate -s 100M output/360p-0.m4s', HOSTILE],
+    ['360p-0.m4s', 'a transport stream', () => `cp '${segment}' output/360p-0.m4s`, HOSTILE],
+    ['360p-0.m4s', 'many boxes', () => `cp '${part('boxes')}' output/360p-0.m4s`, HOSTILE],
+    ['360p-0.m4s', 'a truncated segment', () => `cp '${part('truncated')}' output/360p-0.m4s`, INCOMPLETE],
+    [
+      '360p-0.m4s',
+      'a segment with zeros at its end',
+      () => `cp '${part('zeros')}' output/360p-0.m4s`,
+      INCOMPLETE,
+    ],
+    [
+      '360p-0.m4s',
+      'a segment with 4 GiB of media',
+      () => `cp '${part('huge')}' output/360p-0.m4s`,
+      INCOMPLETE,
+    ],
+    ['360p-init.mp4', 'nothing', () => ':', HOSTILE],
+    ['360p-init.mp4', 'a link', () => `ln -s '${part('init')}' output/360p-init.mp4`, HOSTILE],
+    ['360p-init.mp4', 'a FIFO', () => 'mkfifo output/360p-init.mp4', HOSTILE],
+    ['360p-init.mp4', 'a file too large', () => 'truncate -s 100M output/360p-init.mp4', HOSTILE],
+    ['360p-init.mp4', 'text', () => `cp '${secret}' output/360p-init.mp4`, HOSTILE],
+    ['360p-init.mp4', 'another codec', () => `cp '${part('other-init')}' output/360p-init.mp4`, HOSTILE],
+    ['360p-init.mp4', 'an empty file', () => ': > output/360p-init.mp4', INCOMPLETE],
+  ])('in place of %s, %s fails the video', async (name, _, command, expected) => {
+    const script = `${written()}; rm output/${name}; ${command()}`;
+    expect(await failureOf({ instead: script })).toEqual(expected);
+  });
+
+  test('the parts are complete', async () => {
+    await writeFile(instead, written());
+    const { manifest } = await bench.transcode(clip);
+    expect(manifest.renditions).toMatchObject([{ name: '360p', initialization: expect.any(String) }]);
+  });
 });
 
 test.each(['poster.jpg', 'storyboard.jpg'])('a truncated %s is incomplete', async (name) => {

@@ -3,6 +3,7 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import type { PackagingName } from '@framelane/contracts/packaging';
 import type { RenditionName, VideoRendition } from '@framelane/contracts/renditions';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { outputPrefix } from '@framelane/object-store/object-keys';
@@ -48,6 +49,7 @@ function uploadsTo(
   iFramesOf: VideoRendition | null = null,
   copied: RenditionName[] = [],
   piece?: SegmentUploadsOptions['piece'],
+  packaging: PackagingName = 'ts',
 ) {
   const abort = new AbortController();
   const objects = new FileObjectStore(join(directory, 'objects'));
@@ -61,7 +63,7 @@ function uploadsTo(
   const uploads = new SegmentUploads({
     output,
     objects,
-    packager: packagerOf('ts'),
+    packager: packagerOf(packaging),
     contentKey: Buffer.alloc(16),
     maxSegments,
     maxBytes: 100_000,
@@ -83,6 +85,8 @@ async function decrypted(objects: FileObjectStore, rendition: RenditionName, seq
   const decipher = createDecipheriv('aes-128-cbc', Buffer.alloc(16), initializationVector(sequence));
   return Buffer.concat([decipher.update(await buffer(object.body)), decipher.final()]);
 }
+
+const HOSTILE = { code: 'transcode_failed', retryable: false };
 
 describe('the I-frames of a rendition', () => {
   /** Writes the two segments of a clip of four seconds, the second one first. Its key frames are half a second apart. */
@@ -185,6 +189,100 @@ test('a stored segment is described, and the first one of a rendition reported',
   expect(started).toEqual([['360p', { codecs: stored.get('360p')?.[0]?.codecs }]]);
 });
 
+describe('segments with an initialization section', () => {
+  let clip: Buffer;
+  /** Where the first and the second fragment of the clip begin. */
+  let fragments: number[];
+
+  /** A clip of two seconds in two fragments, with B-frames. */
+  beforeEach(async () => {
+    const path = await makeClip(join(directory, 'clip.mp4'), {
+      video: 'testsrc2=s=64x64:r=10:d=2',
+      options: [
+        ...['-g', '10', '-bf', '2', '-sc_threshold', '0', '-use_editlist', '0'],
+        ...['-movflags', '+frag_keyframe+empty_moov+default_base_moof+skip_trailer'],
+      ],
+    });
+    clip = await readFile(path);
+    fragments = [clip.indexOf('moof') - 4, clip.lastIndexOf('moof') - 4];
+  });
+
+  const writeInitialization = (bytes = clip.subarray(0, fragments[0])) =>
+    writeFile(join(folder, '360p-init.mp4'), bytes);
+  const writeSegment = (sequence: number) =>
+    writeFile(
+      join(folder, `360p-${sequence}.m4s`),
+      clip.subarray(fragments[sequence], fragments[sequence + 1] ?? clip.length),
+    );
+  const uploadsOf = (...options: [RenditionName[]?, (VideoRendition | null)?, RenditionName[]?]) => {
+    const [renditions, iFramesOf, copied] = options;
+    return uploadsTo(Promise.resolve(), 3, renditions, iFramesOf, copied, undefined, 'cmaf');
+  };
+
+  test('are described with it, also when they start and as I-frames', async () => {
+    const { uploads, started, objects } = uploadsOf(['360p'], '360p');
+    await writeInitialization();
+    await writeSegment(0);
+    await uploads.collect();
+    await uploads.settle();
+    // It is read once: what comes in its place later does not matter.
+    await writeInitialization(Buffer.from('something else'));
+    await writeSegment(1);
+    const stored = await uploads.finish();
+    const [first, second] = stored.get('360p') ?? [];
+    const { codecs, initialization } = first ?? {};
+    expect(started).toEqual([['360p', { codecs, initialization }]]);
+    expect(second).toMatchObject({ codecs, initialization });
+    expect((second?.start ?? 0) - (first?.start ?? 0)).toBeCloseTo(1, 6);
+    const iFrames = stored.get('iframes') ?? [];
+    expect(iFrames).toMatchObject([first, second].map((each) => ({ start: each?.start, initialization })));
+    // Both decode with the stored section.
+    const path = join(directory, 'stored.mp4');
+    for (const [rendition, frames] of [
+      ['360p', 20],
+      ['iframes', 2],
+    ] as const) {
+      const segments = await Promise.all([0, 1].map((at) => decrypted(objects, rendition, at)));
+      await writeFile(path, Buffer.concat([Buffer.from(initialization ?? '', 'base64'), ...segments]));
+      const { stdout, stderr } = await runProgram('ffprobe', [
+        ...['-v', 'error', '-count_frames', '-show_entries', 'stream=nb_read_frames', '-of', 'csv=p=0', path],
+      ]);
+      expect([Number.parseInt(stdout, 10), stderr]).toEqual([frames, '']);
+    }
+  });
+
+  test.each([
+    ['missing', null, HOSTILE],
+    ['other bytes', Buffer.from('other bytes'), HOSTILE],
+    ['empty', Buffer.alloc(0), { code: 'internal_error', retryable: true }],
+  ])('fail the video if it is %s', async (_, bytes, expected) => {
+    const { uploads, failures } = uploadsOf();
+    if (bytes !== null) await writeInitialization(bytes);
+    await writeSegment(0);
+    await writeSegment(1);
+    await expect(uploads.finish()).rejects.toMatchObject(expected);
+    expect(failures).toHaveLength(1);
+  });
+
+  test('of a stream copy are encoded if it has no parameter sets', async () => {
+    const without = (bytes: Buffer) => {
+      const changed = Buffer.from(bytes);
+      // Their number is the sixth byte of the record.
+      changed[changed.indexOf('avcC') + 9] = 0xe0;
+      return changed;
+    };
+    for (const [copied, expected] of [
+      [['360p'], { name: 'InvalidSegmentError' }],
+      [[], HOSTILE],
+    ] as const) {
+      const { uploads } = uploadsOf(['360p'], null, [...copied]);
+      await writeInitialization(without(clip.subarray(0, fragments[0])));
+      await writeSegment(0);
+      await expect(uploads.finish()).rejects.toMatchObject(expected);
+    }
+  });
+});
+
 test('audio may start at another time than video', async () => {
   const { uploads, failures } = uploadsTo(Promise.resolve(), 3, ['360p', 'audio']);
   await finish(0, 1);
@@ -248,8 +346,6 @@ test('uploads are behind while many segments wait for the object store', async (
   expect(failures).toEqual([]);
   expect(await readdir(folder)).toEqual([]);
 });
-
-const HOSTILE = { code: 'transcode_failed', retryable: false };
 
 test.each(['360p-00.ts', '480p-0.ts', 'audio-0.ts'])(
   '%s beside the segments of one rendition fails the video without a retry',
