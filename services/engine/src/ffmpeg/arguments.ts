@@ -3,6 +3,7 @@ import { type Cuts, FIRST_SEGMENT_SECONDS } from '@framelane/contracts/segment-t
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { packagerOf } from '../packagers/packagers.ts';
 import { initializationFile, segmentFile } from '../packagers/segment-files.ts';
+import { TIMESTAMP_OFFSET_SECONDS } from '../packagers/timestamp-offset.ts';
 import { encodedRenditions } from '../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT, WATERMARK_INPUT } from '../sandbox/job-folder.ts';
 import { analysisOptions } from '../source/track-arrivals.ts';
@@ -10,7 +11,6 @@ import { COVER_OPTIONS, DECODE_OPTIONS, watermarkOptions } from '../source/white
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { audioOptions, videoCopyOptions, videoOptions } from './encoder-options.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
-import { TIMESTAMP_OFFSET_SECONDS } from './timestamps.ts';
 
 export const WITHOUT_METADATA = ['-map_metadata', '-1', '-map_chapters', '-1'];
 

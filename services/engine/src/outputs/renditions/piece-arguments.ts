@@ -11,9 +11,9 @@ import {
 import { pieceEncoderOptions } from '../../ffmpeg/encoder-options.ts';
 import { pieceGraph } from '../../ffmpeg/filter-graph.ts';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
-import { TIMESTAMP_OFFSET_SECONDS } from '../../ffmpeg/timestamps.ts';
 import { packagerOf } from '../../packagers/packagers.ts';
 import { initializationFile, segmentFile } from '../../packagers/segment-files.ts';
+import { TIMESTAMP_OFFSET_SECONDS } from '../../packagers/timestamp-offset.ts';
 import { encodedRenditions } from '../../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../../sandbox/job-folder.ts';
 

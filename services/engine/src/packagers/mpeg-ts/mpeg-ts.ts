@@ -1,7 +1,7 @@
 import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import { PACKAGINGS } from '@framelane/contracts/packaging';
-import { TIMESTAMP_OFFSET_SECONDS } from '../../ffmpeg/timestamps.ts';
 import type { Packager } from '../packager.ts';
+import { TIMESTAMP_OFFSET_SECONDS } from '../timestamp-offset.ts';
 import { completeCounters, joinCounters } from './continuity.ts';
 import { groupsOf } from './groups.ts';
 import { readIFrames, readSegment } from './segment.ts';
