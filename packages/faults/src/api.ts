@@ -8,6 +8,7 @@ import {
   type Video,
 } from '@framelane/client';
 import { upload } from '@framelane/client/node';
+import { PACKAGING_NAMES } from '@framelane/contracts/packaging';
 import { until } from '@framelane/test-kit/until';
 
 /** The first workspace and its API key. The control plane creates both when it starts. */
@@ -24,6 +25,7 @@ export class Api {
   /** The API key, and secrets that the API returned. They must not be stored or logged in clear text. */
   readonly secrets: string[] = [API_KEY];
   readonly #url: string;
+  #tickets = 0;
 
   constructor(url: string) {
     this.#url = url;
@@ -41,8 +43,11 @@ export class Api {
     });
   }
 
+  /** The packaging is each one in turn, unless `fields` have one. */
   async ticket(fields: Partial<UploadTicketRequest> = {}): Promise<Ticket> {
-    const body = { filename: 'clip.mp4', ...fields };
+    this.#tickets += 1;
+    const packaging = PACKAGING_NAMES[this.#tickets % PACKAGING_NAMES.length];
+    const body = { filename: 'clip.mp4', ...(packaging && { packaging }), ...fields };
     const ticket = await this.client.uploadTickets.create(body);
     this.secrets.push(ticket.uploadToken);
     return ticket;

@@ -51,7 +51,7 @@ async function pauseAtPiece(videoId: string): Promise<ServiceProcess> {
     // Waits until ffmpeg writes, because a sandbox that is stopped before it has started ffmpeg would outlive its engine.
     const jobs = join(cluster.workDir, String(cluster.engines.indexOf(engine) + 1), 'jobs');
     const files = await readdir(jobs, { recursive: true }).catch(() => []);
-    if (!files.some((file) => file.endsWith('.ts'))) return false;
+    if (!files.some((file) => /\.(ts|m4s)$/.test(file))) return false;
     await engine.signalPrograms('SIGSTOP');
     return engine.hasStoppedProgram();
   });

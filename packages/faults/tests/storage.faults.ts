@@ -194,7 +194,7 @@ describe('a transcode', () => {
 
 describe('a ready video', () => {
   test('has playlists while the storage is unreachable, and segments afterwards', async () => {
-    const ticket = await cluster.api.ticket();
+    const ticket = await cluster.api.ticket({ packaging: 'ts' });
     await upload(clips.short, ticket);
     await cluster.api.client.videos.waitUntilReady(ticket.videoId);
     const master = cluster.api.playlistOf(ticket.videoId);
