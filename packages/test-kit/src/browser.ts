@@ -99,6 +99,7 @@ export async function openPage(
 /** hls.js aborts requests for segments that it no longer needs, for example after a seek. */
 function isAbortedSegment(request: HTTPRequest): boolean {
   return (
-    request.failure()?.errorText === 'net::ERR_ABORTED' && /\.(ts|m4s|vtt)$/.test(new URL(request.url()).pathname)
+    request.failure()?.errorText === 'net::ERR_ABORTED' &&
+    /\.(ts|m4s|vtt)$/.test(new URL(request.url()).pathname)
   );
 }
