@@ -6,7 +6,7 @@
  *   services → address-guard, captions (these two import no other package)
  *   control-plane, single-node → web-build (which reads the files of services/player and services/console)
  *   console → client
- * within the engine: transcode → outputs → ffmpeg → packagers → plan → encoders → source → sandbox; outputs → recognizers → sandbox;
+ * within the engine: transcode → hardware and outputs → ffmpeg → packagers → plan → encoders → source → sandbox; outputs → recognizers → sandbox;
  *   imports → uploads; resumable-uploads → uploads. None of these three imports a folder of the line above, and none of those imports them
  */
 const layer = (name, from, mayNot) => ({
@@ -150,22 +150,22 @@ module.exports = {
     layer(
       'engine-source-knows-only-the-sandbox',
       '^services/engine/src/source/',
-      '^services/engine/src/(encoders|plan|packagers|ffmpeg|outputs|transcode|uploads|metrics)/',
+      '^services/engine/src/(encoders|plan|packagers|ffmpeg|outputs|hardware|transcode|uploads|metrics)/',
     ),
     layer(
       'engine-encoders-know-only-the-source',
       '^services/engine/src/encoders/',
-      '^services/engine/src/(plan|packagers|ffmpeg|sandbox|outputs|transcode|uploads|metrics)/',
+      '^services/engine/src/(plan|packagers|ffmpeg|sandbox|outputs|hardware|transcode|uploads|metrics)/',
     ),
     layer(
       'engine-plan-knows-only-encoders-and-the-source',
       '^services/engine/src/plan/',
-      '^services/engine/src/(packagers|ffmpeg|sandbox|outputs|transcode|uploads|metrics)/',
+      '^services/engine/src/(packagers|ffmpeg|sandbox|outputs|hardware|transcode|uploads|metrics)/',
     ),
     layer(
       'engine-packagers-run-no-tool',
       '^services/engine/src/packagers/',
-      '^services/engine/src/(ffmpeg|outputs|transcode|uploads|metrics)/',
+      '^services/engine/src/(ffmpeg|outputs|hardware|transcode|uploads|metrics)/',
     ),
     {
       name: 'engine-only-registries-know-codecs-and-packagings',
@@ -193,12 +193,12 @@ module.exports = {
     layer(
       'engine-sandbox-knows-no-media',
       '^services/engine/src/sandbox/',
-      '^services/engine/src/(source|encoders|plan|packagers|ffmpeg|outputs|transcode|uploads|metrics)/',
+      '^services/engine/src/(source|encoders|plan|packagers|ffmpeg|outputs|hardware|transcode|uploads|metrics)/',
     ),
     layer(
       'engine-ffmpeg-knows-no-output',
       '^services/engine/src/ffmpeg/',
-      '^services/engine/src/(outputs|transcode|uploads)/',
+      '^services/engine/src/(outputs|hardware|transcode|uploads)/',
     ),
     {
       name: 'engine-only-registries-know-output-kinds',
@@ -224,22 +224,27 @@ module.exports = {
     layer(
       'engine-recognizers-know-no-media',
       '^services/engine/src/recognizers/',
-      '^services/engine/src/(source|encoders|plan|packagers|ffmpeg|outputs|transcode|uploads|metrics)/',
+      '^services/engine/src/(source|encoders|plan|packagers|ffmpeg|outputs|hardware|transcode|uploads|metrics)/',
     ),
     layer(
       'engine-outputs-know-no-job',
       '^services/engine/src/outputs/',
-      '^services/engine/src/(transcode|uploads)/',
+      '^services/engine/src/(hardware|transcode|uploads)/',
+    ),
+    layer(
+      'engine-hardware-knows-no-job',
+      '^services/engine/src/hardware/',
+      '^services/engine/src/(outputs|transcode|uploads|metrics)/',
     ),
     layer(
       'engine-transcode-knows-no-upload',
-      '^services/engine/src/(source|encoders|plan|packagers|sandbox|ffmpeg|outputs|transcode)/',
+      '^services/engine/src/(source|encoders|plan|packagers|sandbox|ffmpeg|outputs|hardware|transcode)/',
       '^services/engine/src/(uploads|imports|resumable-uploads)/',
     ),
     layer(
       'engine-uploads-know-no-transcode',
       '^services/engine/src/(uploads|imports|resumable-uploads)/',
-      '^services/engine/src/(source|encoders|plan|packagers|sandbox|ffmpeg|outputs|transcode)/',
+      '^services/engine/src/(source|encoders|plan|packagers|sandbox|ffmpeg|outputs|hardware|transcode)/',
     ),
     layer(
       'engine-uploads-are-below-imports',

@@ -129,9 +129,11 @@ export const GROUPS = [
     'encoder-options',
     'errors',
     'filter-graph',
+    'hardware-run',
     'progress',
     'version',
   ]),
+  pure('engine-hardware', `${ENGINE}/src/hardware`, ['device-failure', 'hardware-device', 'segment-flaw']),
   pure('engine-outputs', `${ENGINE}/src/outputs`, [
     'read-ahead',
     'segment-encryption',
@@ -177,7 +179,7 @@ export const GROUPS = [
     tests: [
       `${ENGINE}/src/encoders/*/*.test.ts`,
       `${ENGINE}/src/packagers/*/*.test.ts`,
-      `${ENGINE}/src/ffmpeg/encoder-options.test.ts`,
+      `${ENGINE}/src/ffmpeg/{encoder-options,hardware-run}.test.ts`,
       `${ENGINE}/src/plan/stream-copy.test.ts`,
     ],
   },
@@ -292,7 +294,7 @@ export const GROUPS = [
       'outputs/renditions/{describe-stored,i-frame-uploads,piece-task,segment-info,track-run}',
       'packagers/{segment-files,mpeg-ts/segment}',
     ],
-    ['engine-lifecycle', 'metrics', 'transcode/{tasks,transcode-worker}'],
+    ['engine-lifecycle', 'metrics', 'transcode/{hardware,tasks,transcode-worker}'],
   ),
   pure(
     'captions',

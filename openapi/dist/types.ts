@@ -4246,6 +4246,16 @@ export interface components {
             nodeVersion: string;
             /** @description The version of ffmpeg; `null` without the role `transcode`. */
             ffmpegVersion: string | null;
+            /** @description The device that encodes video; `null` if software does. */
+            hardware: {
+                /**
+                 * @description Its interface.
+                 * @enum {string}
+                 */
+                kind: "vaapi" | "qsv" | "nvenc";
+                /** @description Why the engine does not use the device, so that software encodes video; `null` if it does. */
+                refusal: string | null;
+            } | null;
             /** @description Videos that it can transcode at the same time. */
             slots: number;
             /** @description Videos that it is transcoding as a whole, not in tasks. */
@@ -11227,6 +11237,10 @@ export interface operations {
                      *           "version": "0.1.0",
                      *           "nodeVersion": "24.21.0",
                      *           "ffmpegVersion": "7.1.5",
+                     *           "hardware": {
+                     *             "kind": "vaapi",
+                     *             "refusal": null
+                     *           },
                      *           "slots": 2,
                      *           "slotsBusy": 1,
                      *           "tasks": 0,

@@ -331,6 +331,7 @@ testInBrowser('the system page shows what works and what does not', async () => 
         host: 'uploader-7c9d8b6f5-x2k4q',
         roles: ['upload'],
         ffmpegVersion: null,
+        hardware: null,
         uploads: 3,
       },
       { ...engine, id: 'eng_2', host: 'transcoder-6b8c9-lost', roles: ['transcode'], status: 'lost' },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { clipWorkSchema } from './clip-work.ts';
 import { IMPORT_FAILURE_CODES } from './failures.ts';
+import { HARDWARE } from './hardware.ts';
 import { COMMAND_TYPES, taskTrySchema, transferSchema, uploadCompletedSchema } from './messages.ts';
 import { DERIVATION_COMMANDS } from './outputs/kinds.ts';
 import { initializationSection } from './outputs/renditions.ts';
@@ -413,6 +414,13 @@ export const ANNOUNCE_SECONDS = 5;
 export const engineState = z.enum(['working', 'stopping', 'stopped']);
 export type EngineState = z.infer<typeof engineState>;
 
+/** The interface of the device that encodes video, and why software does, if the device is refused. */
+export const engineHardware = z.object({
+  kind: z.enum(HARDWARE),
+  refusal: z.string().max(500).nullable(),
+});
+export type EngineHardware = z.infer<typeof engineHardware>;
+
 /** Reports that an engine is alive, and what it does. The last request has the state `stopped`. Responds with 204. */
 export const announceEngineRequest = z.object({
   /** New at each start. */
@@ -426,6 +434,8 @@ export const announceEngineRequest = z.object({
   version: z.string().max(100),
   nodeVersion: z.string().max(100),
   ffmpegVersion: z.string().max(200).nullable(),
+  /** Null if software encodes video. */
+  hardware: engineHardware.nullable(),
   uptimeSeconds: z.number().nonnegative(),
   /** Slots for transcodes, and how many are in use. */
   slots: z.int().nonnegative(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { HARDWARE } from './hardware.ts';
 import { captionsTrack, chapter, inputIssue, MAX_CHAPTERS, sourceFacts } from './manifest.ts';
 import { imagesPlan } from './outputs/images.ts';
 import { frameNumber } from './outputs/piece-task.ts';
@@ -192,9 +193,14 @@ export const transcodePlanSchema = z.object({
   encode: encodePlan,
   /**
    * Settings of the engine that made the plan: the preset of the encoders, and the number of threads of the filters and of each encoder. That number
-   * changes the result: scaled frames differ where the parts of two threads meet.
+   * changes the result: scaled frames differ where the parts of two threads meet. `hardware` is the interface of the device that encodes video,
+   * instead of software. Such a plan has no tasks: another engine, with another device, would make other parameter sets.
    */
-  encoder: z.object({ preset: z.string(), threads: z.int().positive() }),
+  encoder: z.object({
+    preset: z.string(),
+    threads: z.int().positive(),
+    hardware: z.enum(HARDWARE).optional(),
+  }),
   /** Whether the I-frames of the lowest rendition are stored. */
   iFrames: z.boolean(),
   facts: videoFacts,

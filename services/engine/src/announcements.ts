@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { newId } from '@framelane/contracts/ids';
-import { ANNOUNCE_SECONDS, type EngineState } from '@framelane/contracts/internal-api';
+import { ANNOUNCE_SECONDS, type EngineHardware, type EngineState } from '@framelane/contracts/internal-api';
 import type { Logger } from '@framelane/service-kit/logger';
 import { VERSION } from '@framelane/service-kit/version';
 import type { EngineConfig } from './config.ts';
@@ -16,6 +16,8 @@ type Dependencies = {
   logger: Logger;
   /** Null without the role `transcode`. */
   ffmpegVersion: () => string | null;
+  /** Null without a device. */
+  hardware: () => EngineHardware | null;
 };
 
 /** Reports this engine and its load to the control plane (ADR 49). Nothing depends on the reports, so failures are only logged. */
@@ -60,7 +62,7 @@ export class Announcements {
 
   /** Never rejects. */
   async #send(): Promise<void> {
-    const { config, controlPlane, metrics, ffmpegVersion, logger } = this.#deps;
+    const { config, controlPlane, metrics, ffmpegVersion, hardware, logger } = this.#deps;
     if (this.#port === 0) return;
     const { roles, transcode } = config;
     const transcodes = roles.includes('transcode');
@@ -77,6 +79,7 @@ export class Announcements {
         version: VERSION,
         nodeVersion: process.versions.node,
         ffmpegVersion: ffmpegVersion()?.slice(0, 200) ?? null,
+        hardware: hardware(),
         uptimeSeconds: process.uptime(),
         slots: transcodes ? transcode.slots : 0,
         ...load,

@@ -53,6 +53,31 @@ describe('the configuration of an engine', () => {
     expect(() => read({ RECOGNIZER_URL: 'whisper:8000' })).toThrow('RECOGNIZER_URL');
   });
 
+  test('reads what encodes video: software, or a device', () => {
+    const read = (changes: Record<string, string>) =>
+      readEngineConfig({ ...REQUIRED, ...changes }).transcode.hardware;
+    expect(read({})).toBeUndefined();
+    expect(read({ ENGINE_VIDEO_ENCODER: 'software' })).toBeUndefined();
+    expect(read({ ENGINE_VIDEO_ENCODER: 'vaapi' })).toEqual({
+      kind: 'vaapi',
+      device: '/dev/dri/renderD128',
+    });
+    expect(read({ ENGINE_VIDEO_ENCODER: 'nvenc' })).toEqual({ kind: 'nvenc', device: '/dev/nvidia0' });
+    const device = '/dev/dri/renderD129';
+    expect(read({ ENGINE_VIDEO_ENCODER: 'qsv', ENGINE_VIDEO_ENCODER_DEVICE: device })).toEqual({
+      kind: 'qsv',
+      device,
+    });
+    expect(() => read({ ENGINE_VIDEO_ENCODER: 'amf' })).toThrow('ENGINE_VIDEO_ENCODER');
+    expect(() => read({ ENGINE_VIDEO_ENCODER_DEVICE: device })).toThrow(
+      'ENGINE_VIDEO_ENCODER_DEVICE needs ENGINE_VIDEO_ENCODER: vaapi, qsv, nvenc.',
+    );
+    for (const bad of ['renderD128', '/dev/../etc/passwd', '/dev/dri/render D128', '/tmp/device', '/dev/'])
+      expect(() => read({ ENGINE_VIDEO_ENCODER: 'qsv', ENGINE_VIDEO_ENCODER_DEVICE: bad })).toThrow(
+        'must be the path of a device',
+      );
+  });
+
   test('reads whether surround sound and I-frame renditions are wanted', () => {
     const read = (ENGINE_SURROUND: string, ENGINE_I_FRAMES: string) => {
       const config = readEngineConfig({ ...REQUIRED, ENGINE_SURROUND, ENGINE_I_FRAMES });

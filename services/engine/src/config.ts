@@ -1,10 +1,12 @@
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AddressRange, readRanges } from '@framelane/address-guard/address-ranges';
+import { HARDWARE } from '@framelane/contracts/hardware';
 import { RUNGS } from '@framelane/contracts/renditions';
 import { readSettings, SettingsError, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 import { PRESETS } from './encoders/encoder.ts';
+import { HARDWARE_INTERFACES } from './encoders/hardware-interfaces.ts';
 import { DEFAULT_MAX_RATES, type MaxRates } from './plan/ladder.ts';
 import type { RecognizerSettings } from './recognizers/recognizer-settings.ts';
 import { DEFAULT_TRANSCODE_LIMITS, SANDBOXES, type TranscodeSettings } from './transcode-settings.ts';
@@ -53,6 +55,11 @@ const settings = z.object({
   ENGINE_SLOTS: setting.integer(1).default(Math.max(1, Math.floor(availableParallelism() / 4))),
   ENGINE_WORK_DIR: setting.text().optional(),
   ENGINE_SANDBOX: z.enum(SANDBOXES).default('auto'),
+  ENGINE_VIDEO_ENCODER: z.enum(['software', ...HARDWARE]).default('software'),
+  ENGINE_VIDEO_ENCODER_DEVICE: z
+    .string()
+    .regex(/^\/dev(\/[\w-]+)+$/, 'must be the path of a device, such as /dev/dri/renderD128')
+    .optional(),
   ENGINE_PRESET: z.enum(PRESETS).default('veryfast'),
   ENGINE_MAX_RATES: maxRates().default(DEFAULT_MAX_RATES),
   ENGINE_SURROUND: z.enum(['yes', 'no']).default('no'),
@@ -164,6 +171,17 @@ function recognizerOf(values: z.infer<typeof settings>): RecognizerSettings | un
   return { kind: 'program', program, model, ...common };
 }
 
+/** What encodes video on a device, if anything does. Throws a SettingsError for a device that nothing uses. */
+function hardwareOf(values: z.infer<typeof settings>): TranscodeSettings['hardware'] {
+  const { ENGINE_VIDEO_ENCODER: kind, ENGINE_VIDEO_ENCODER_DEVICE: device } = values;
+  if (kind !== 'software') return { kind, device: device ?? HARDWARE_INTERFACES[kind].defaultDevice };
+  if (device !== undefined)
+    throw new SettingsError(
+      `ENGINE_VIDEO_ENCODER_DEVICE needs ENGINE_VIDEO_ENCODER: ${HARDWARE.join(', ')}.`,
+    );
+  return undefined;
+}
+
 /** Reads the configuration. Throws a SettingsError that names each missing or invalid setting. */
 export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
   // An empty value is an error, because an engine needs a role. Other settings count as unset if they are empty.
@@ -204,6 +222,7 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
       surround: values.ENGINE_SURROUND === 'yes',
       iFrames: values.ENGINE_I_FRAMES === 'yes',
       threads: Math.ceil(availableParallelism() / values.ENGINE_SLOTS),
+      hardware: hardwareOf(values),
       recognizer: recognizerOf(values),
       limits: DEFAULT_TRANSCODE_LIMITS,
     },

@@ -77,6 +77,7 @@ export function createContext(
     metrics,
     logger,
     ffmpegVersion: () => worker?.ffmpegVersion ?? null,
+    hardware: () => worker?.hardware ?? null,
   });
   const checks = {
     // A worker needs no check of the disk: it pauses while disk space is missing.

@@ -1,3 +1,4 @@
+import type { Hardware } from '@framelane/contracts/hardware';
 import type { MaxRates } from './plan/ladder.ts';
 import type { RecognizerSettings } from './recognizers/recognizer-settings.ts';
 
@@ -46,6 +47,8 @@ export type TranscodeSettings = {
   iFrames: boolean;
   /** Threads of the decoder, of the filters, and of each encoder. */
   threads: number;
+  /** The device that encodes video, and its interface; undefined for software. */
+  hardware?: { kind: Hardware; device: string } | undefined;
   /** What recognises speech; undefined if nothing does. */
   recognizer?: RecognizerSettings | undefined;
   limits: TranscodeLimits;

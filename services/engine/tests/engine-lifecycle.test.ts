@@ -156,6 +156,7 @@ describe('the roles of an engine', () => {
       roles: ['upload'],
       slots: 0,
       ffmpegVersion: null,
+      hardware: null,
       diskFreeBytes: null,
     });
     expect((await fetch(`${engine.url}/healthz`)).status).toBe(200);
@@ -205,6 +206,7 @@ test('an engine announces what it is and does, from the start to the end', async
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     nodeVersion: process.versions.node,
     ffmpegVersion: expect.stringMatching(/\d/),
+    hardware: null,
     uptimeSeconds: expect.any(Number),
     slots: 3,
     slotsBusy: 0,

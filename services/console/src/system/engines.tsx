@@ -1,7 +1,7 @@
 import type { Schemas } from '@framelane/client';
 import { Badge, Text, Title } from '@mantine/core';
 import { formatAge, formatBytes, formatClock } from '../ui/format.ts';
-import { engineState, loadWords, roleWords, UNKNOWN } from './system-words.ts';
+import { engineState, hardwareWords, loadWords, roleWords, UNKNOWN } from './system-words.ts';
 
 type Engine = Schemas['SystemEngine'];
 
@@ -60,6 +60,11 @@ function EngineRow({ engine }: { engine: Engine }) {
         </span>
         <span className="hint">{facts.join(' · ')}</span>
         <span className="hint">{versions.join(' · ')}</span>
+        {hardwareWords(engine).map((words) => (
+          <span key={words} className="hint">
+            {words}
+          </span>
+        ))}
         {status === 'lost' && (
           <span className="hint">
             Silent since {formatClock(lastSeenAt)}. The figures are those of that time.

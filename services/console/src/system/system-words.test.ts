@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import {
   backlogWords,
   engineState,
+  hardwareWords,
   healthState,
   loadWords,
   roleWords,
@@ -19,6 +20,7 @@ const ENGINE: Schemas['SystemEngine'] = {
   version: '0.1.0',
   nodeVersion: '24.21.0',
   ffmpegVersion: '7.1.5',
+  hardware: null,
   slots: 2,
   slotsBusy: 1,
   tasks: 3,
@@ -60,6 +62,16 @@ test('names the state and the work of an engine', () => {
   expect(loadWords({ ...ENGINE, roles: ['transcode'] })).toEqual([
     '1 of 2 slots busy',
     '3 tasks of long videos',
+  ]);
+});
+
+test('names the device of an engine, and why it is refused', () => {
+  expect(hardwareWords(ENGINE)).toEqual([]);
+  expect(hardwareWords({ hardware: { kind: 'qsv', refusal: null } })).toEqual([
+    'Video is encoded by Quick Sync Video.',
+  ]);
+  expect(hardwareWords({ hardware: { kind: 'nvenc', refusal: 'It is missing.' } })).toEqual([
+    'Video is encoded by software, because the device with NVENC is refused: It is missing.',
   ]);
 });
 

@@ -48,6 +48,20 @@ export function roleWords({ roles }: Pick<Engine, 'roles'>): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+const HARDWARE: Record<NonNullable<Engine['hardware']>['kind'], string> = {
+  vaapi: 'VAAPI',
+  qsv: 'Quick Sync Video',
+  nvenc: 'NVENC',
+};
+
+/** What encodes video on an engine with a device. */
+export function hardwareWords({ hardware }: Pick<Engine, 'hardware'>): string[] {
+  if (hardware === null) return [];
+  const { kind, refusal } = hardware;
+  if (refusal === null) return [`Video is encoded by ${HARDWARE[kind]}.`];
+  return [`Video is encoded by software, because the device with ${HARDWARE[kind]} is refused: ${refusal}`];
+}
+
 /** The work that an engine has in progress. */
 export function loadWords({ roles, slots, slotsBusy, tasks, uploads, imports }: Engine): string[] {
   return [

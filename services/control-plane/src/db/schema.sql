@@ -205,6 +205,8 @@ create table engines (
   version text not null,
   node_version text not null,
   ffmpeg_version text,
+  hardware text,
+  hardware_refusal text,
   slots integer not null,
   slots_busy integer not null,
   tasks integer not null,

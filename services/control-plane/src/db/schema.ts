@@ -1,4 +1,5 @@
 import type { FailureCode } from '@framelane/contracts/failures';
+import type { Hardware } from '@framelane/contracts/hardware';
 import type { ImportTryFailure } from '@framelane/contracts/internal-api';
 import type { InputIssue } from '@framelane/contracts/manifest';
 import type { CommandType } from '@framelane/contracts/messages';
@@ -398,6 +399,9 @@ type EnginesTable = {
   version: string;
   node_version: string;
   ffmpeg_version: string | null;
+  /** The interface of the device that encodes video, and why the device is refused. */
+  hardware: Hardware | null;
+  hardware_refusal: string | null;
   slots: number;
   slots_busy: number;
   tasks: number;

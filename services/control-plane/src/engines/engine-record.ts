@@ -17,6 +17,7 @@ export function toEngineRecord(engine: SeenEngine): EngineRecord {
     version: engine.version,
     nodeVersion: engine.node_version,
     ffmpegVersion: engine.ffmpeg_version,
+    hardware: engine.hardware && { kind: engine.hardware, refusal: engine.hardware_refusal },
     slots: engine.slots,
     slotsBusy: engine.slots_busy,
     tasks: engine.tasks,

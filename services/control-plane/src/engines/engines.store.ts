@@ -20,6 +20,8 @@ export async function upsertEngine(
     version: engine.version,
     node_version: engine.nodeVersion,
     ffmpeg_version: engine.ffmpegVersion,
+    hardware: engine.hardware?.kind ?? null,
+    hardware_refusal: engine.hardware?.refusal ?? null,
     slots: engine.slots,
     slots_busy: engine.slotsBusy,
     tasks: engine.tasks,

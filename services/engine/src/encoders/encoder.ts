@@ -1,3 +1,4 @@
+import type { Hardware } from '@framelane/contracts/hardware';
 import type { AudioPlan, Colour } from '@framelane/contracts/transcode-plan';
 import type { AudioTrack, Size, VideoTrack } from '../source/media-source.ts';
 import type { StreamReader } from './stream-reader.ts';
@@ -37,14 +38,34 @@ export type ContinuedTrack = {
   configuration: Buffer | null;
 };
 
-/** Makes renditions in one video codec, with an encoder of ffmpeg or as a stream copy. */
-export type VideoEncoder = {
+/** An encoder of ffmpeg. */
+export type FrameEncoder = {
   /** ffmpeg's name. */
   program: string;
-  /** ffmpeg's name of the decoder of what it makes. */
-  decoder: string;
   /** The options that only this encoder has. All encoders get a maximum rate, key frames and a number of threads. */
   options: (demands: VideoDemands) => readonly StreamOption[];
+};
+
+/** What some devices of an interface can do and others cannot, as options. */
+export type HardwareVariant = { name: string; options: readonly StreamOption[] };
+
+/** The encoder of a device. Its packets pass the filters of a copy: what drivers write beside the frames differs. */
+export type HardwareEncoder = FrameEncoder & {
+  /** The smallest and the largest frames that devices of the interface encode. */
+  smallest: Size;
+  largest: Size;
+  /** From the best to the most modest. An engine uses the first one that its device can do. */
+  variants: readonly HardwareVariant[];
+  /** Why players may refuse a stream with this codec string; null if they do not. */
+  obstacle: (codecs: string) => string | null;
+};
+
+/** Makes renditions in one video codec, with encoders of ffmpeg or as a stream copy. The software encoder needs no device. */
+export type VideoEncoder = FrameEncoder & {
+  /** ffmpeg's name of the decoder of what it makes. */
+  decoder: string;
+  /** Its encoders on devices. */
+  hardware: Partial<Record<Hardware, HardwareEncoder>>;
   /** The property of a track that the codec's decoders in players do not support; null if there is none. */
   copyObstacle: (track: VideoTrack) => 'codec' | 'profile' | 'level' | null;
   /** The bitstream filters of a copy. Its packets then have the parameters of encoded ones. */

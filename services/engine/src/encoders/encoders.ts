@@ -16,7 +16,7 @@ export const AUDIO_ENCODER: AudioEncoder = AAC;
 
 const ALL = [...Object.values(VIDEO_ENCODERS), AUDIO_ENCODER];
 
-/** ffmpeg's names of all encoders. */
+/** ffmpeg's names of all encoders that need no device. */
 export const ENCODER_PROGRAMS: readonly string[] = ALL.map(({ program }) => program);
 
 /** ffmpeg's names of the decoders of all renditions. */
@@ -25,6 +25,11 @@ export const RENDITION_DECODERS: readonly string[] = ALL.map(({ decoder }) => de
 /** The encoder of a video rendition. */
 export function encoderOf(name: VideoRendition): VideoEncoder {
   return VIDEO_ENCODERS[partsOf(name).codec];
+}
+
+/** The encoder of a codec. */
+export function encoderOfCodec(codec: VideoCodec): VideoEncoder {
+  return VIDEO_ENCODERS[codec];
 }
 
 /** The reader of the segments of a rendition. */

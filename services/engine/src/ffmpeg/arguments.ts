@@ -10,6 +10,7 @@ import { analysisOptions } from '../source/track-arrivals.ts';
 import { COVER_OPTIONS, DECODE_OPTIONS, watermarkOptions } from '../source/whitelist.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { audioOptions, videoCopyOptions, videoOptions } from './encoder-options.ts';
+import type { HardwareRun } from './hardware-run.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
 
 export const WITHOUT_METADATA = ['-map_metadata', '-1', '-map_chapters', '-1'];
@@ -27,7 +28,10 @@ const MAX_DECODER_PIXELS = MAX_THREADS * 3840 * 2160;
  */
 const PERMANENT_FILTERS = ['-reinit_filter', '0', '-noautorotate'];
 
-export type ArgumentSettings = Pick<TranscodeSettings, 'preset' | 'threads'>;
+export type ArgumentSettings = Pick<TranscodeSettings, 'preset' | 'threads'> & {
+  /** The device that encodes video, instead of software. */
+  device?: HardwareRun | undefined;
+};
 
 /** The run of a part of a plan that reads all its tracks from beginning to end. */
 export function partArguments(

@@ -7,9 +7,16 @@ import { rungTraits } from '../plan/ladder.ts';
 import { BUFFER_SECONDS } from '../plan/stream-copy.ts';
 import { toFraction, toNumber } from '../source/frame-rate.ts';
 import { MAX_GOP_SECONDS } from '../source/gop-scan.ts';
+import { deviceEncoder, type HardwareRun } from './hardware-run.ts';
 
-/** How a run encodes video: the preset and the number of threads of each encoder. */
-type EncoderSettings = { preset: string; threads: number };
+/** How a run encodes video: the preset and the number of threads of each encoder, and the device if it uses one. */
+type EncoderSettings = { preset: string; threads: number; device?: HardwareRun | undefined };
+
+/** What the options of encoders depend on. */
+type EncodedVideo = Pick<
+  EncodePlan,
+  'colour' | 'copiesVideo' | 'firstFrame' | 'frameRate' | 'videoRenditions'
+>;
 
 /** Encoder options of a video rendition of the whole video. */
 export function videoOptions(
@@ -27,7 +34,7 @@ export function pieceEncoderOptions(
     plan,
     piece,
     settings,
-  }: { plan: EncodePlan; piece: Pick<PieceTask, 'keyFrames'>; settings: EncoderSettings },
+  }: { plan: EncodedVideo; piece: Pick<PieceTask, 'keyFrames'>; settings: EncoderSettings },
 ): string[] {
   const { numerator, denominator } = plan.frameRate;
   // Rounded down to microseconds: from version 6 on, ffmpeg forces the first frame that is not before a time. Earlier versions force
@@ -40,10 +47,10 @@ export function pieceEncoderOptions(
 /** They give all renditions their key frames, and so their segment boundaries, at the same times. */
 function optionsOf(
   rendition: VideoRenditionPlan,
-  options: { plan: EncodePlan; settings: EncoderSettings; keyFrames: string },
+  options: { plan: EncodedVideo; settings: EncoderSettings; keyFrames: string },
 ): string[] {
   const { plan, settings, keyFrames } = options;
-  const { preset, threads } = settings;
+  const { preset, threads, device } = settings;
   // With a stream copy, this has an effect only if the source has fewer key frames than its packets declare.
   const longest = plan.copiesVideo ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
   const { name, width, height, maxRate, frameStep } = rendition;
@@ -58,10 +65,12 @@ function optionsOf(
     preset,
     small: smallOf(rendition, plan),
   };
-  const encoder = encoderOf(name);
+  const onDevice = deviceEncoder(name, device);
+  const encoder = onDevice ?? encoderOf(name);
   const values = [
     ['-c', encoder.program],
     ...encoder.options(demands),
+    ...(onDevice ? ([['-bsf', encoderOf(name).copyFilters(plan.colour)]] as const) : []),
     ['-maxrate', String(maxRate)],
     ['-bufsize', String(bufferSize)],
     ['-force_key_frames', keyFrames],
@@ -75,13 +84,13 @@ function optionsOf(
 /** The frame rate, if filters subtract the first frame of the plan: from version 7 on, ffmpeg forgets the rate of frames whose times are changed. */
 function frameRateOf(
   { frameStep }: VideoRenditionPlan,
-  { firstFrame, frameRate: { numerator, denominator } }: EncodePlan,
+  { firstFrame, frameRate: { numerator, denominator } }: EncodedVideo,
 ): (readonly [string, string])[] {
   if (firstFrame === 0) return [];
   return [['-r', toFraction({ numerator, denominator: denominator * frameStep })]];
 }
 
-function smallOf(rendition: VideoRenditionPlan, { videoRenditions }: EncodePlan): VideoDemands['small'] {
+function smallOf(rendition: VideoRenditionPlan, { videoRenditions }: EncodedVideo): VideoDemands['small'] {
   if (!rungTraits(rendition).isSmall) return 'no';
   return videoRenditions.every((other) => rungTraits(other).isSmall) ? 'all' : 'this';
 }

@@ -6,6 +6,7 @@ import { encodedRenditions } from '../plan/encode-plan.ts';
 import { gridLead } from '../plan/trim.ts';
 import { toFraction } from '../source/frame-rate.ts';
 import type { Size } from '../source/media-source.ts';
+import { type HardwareRun, uploadOf } from './hardware-run.ts';
 import { watermarked } from './watermark-filter.ts';
 
 /** A label of frames that other filter chains take, and the rendition whose frames they are; undefined for those of the top rendition. */
@@ -31,12 +32,16 @@ export function hasSlowPictures({ sourceRate }: Pick<EncodePlan, 'sourceRate'>):
  * So each audio track has a graph of its own. Only the first track shares the graph of the video, unless it is `late` or the pictures are slow:
  * ffmpeg holds back at most 131,072 audio frames, less than an hour. With slow pictures, the other chains have a graph of their own, too.
  */
-export function filterGraphs(plan: EncodePlan, { taps, chains }: OtherChains): string[] {
+export function filterGraphs(
+  plan: EncodePlan,
+  { taps, chains }: OtherChains,
+  device?: HardwareRun,
+): string[] {
   const [first, ...others] = plan.audio;
   const isSlow = hasSlowPictures(plan);
   const [joined, apart] = first && !first.late && !isSlow ? [[first], others] : [[], plan.audio];
   const chainsOf = (audio: readonly AudioPlan[]) => audio.flatMap((each) => audioChain(each, plan));
-  const video = videoChains(plan, { first: 0, frames: plan.frames }, taps);
+  const video = videoChains(plan, { first: 0, frames: plan.frames }, taps, device);
   const graphs = isSlow ? [video, [...chains]] : [[...video, ...chains, ...chainsOf(joined)]];
   return [...graphs.filter((each) => each.length > 0).map((each) => each.join(';')), ...chainsOf(apart)];
 }
@@ -58,7 +63,12 @@ type FrameRange = { first: number; frames: number };
  * One chain per encoded rendition, from the top: each feeds its encoder, the scaler of the next lower rendition, and its taps. If no rendition
  * is encoded, the source is decoded for the taps alone.
  */
-function videoChains(plan: EncodePlan, range: FrameRange, taps: readonly Tap[]): string[] {
+function videoChains(
+  plan: EncodePlan,
+  range: FrameRange,
+  taps: readonly Tap[],
+  device?: HardwareRun,
+): string[] {
   const fromTop = encodedRenditions(plan).toReversed();
   if (fromTop.length === 0) {
     const top = taps.length === 0 ? [] : plan.videoRenditions.slice(-1);
@@ -67,7 +77,7 @@ function videoChains(plan: EncodePlan, range: FrameRange, taps: readonly Tap[]):
       (rendition) => `[0:${plan.videoIndex}]${topChain(rendition, plan, framesIn(range, plan))},${labels}`,
     );
   }
-  return fromTop.map((rendition, at) => {
+  return fromTop.flatMap((rendition, at) => {
     const steps =
       at === 0
         ? watermarked(
@@ -77,12 +87,15 @@ function videoChains(plan: EncodePlan, range: FrameRange, taps: readonly Tap[]):
           )
         : `[to-${rendition.name}]${[...frameStep(rendition, fromTop[at - 1]), resized(rendition)].join(',')},setsar=1`;
     const next = fromTop[at + 1];
+    const upload = uploadOf(rendition.name, device);
+    const frames = `memory-${rendition.name}`;
     const copies = [
-      rendition.name,
+      upload === undefined ? rendition.name : frames,
       ...(next ? [`to-${next.name}`] : []),
       ...taps.filter((tap) => (tap.rendition ?? fromTop[0]) === rendition).map(({ label }) => label),
     ];
-    return `${steps},${fork(copies)}`;
+    const chain = `${steps},${fork(copies)}`;
+    return upload === undefined ? [chain] : [chain, `[${frames}]${upload}[${rendition.name}]`];
   });
 }
 

@@ -6,6 +6,7 @@ import type { Logger } from '@framelane/service-kit/logger';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { type Account, ensureSystemAccount, ownAccount } from '@framelane/service-kit/system-account';
 import { ENCODER_PROGRAMS } from '../encoders/encoders.ts';
+import type { DeviceAccess } from '../sandbox/device-access.ts';
 import { type Confinement, LAUNCH_PROGRAMS, writeLaunchScript } from '../sandbox/launch-script.ts';
 import { runTool } from '../sandbox/run-tool.ts';
 import type { Sandbox, TranscodeSettings } from '../transcode-settings.ts';
@@ -14,6 +15,8 @@ import { isPatched, parseVersion } from './version.ts';
 /** Paths of the launch scripts of ffmpeg and ffprobe. */
 export type MediaTools = {
   ffmpeg: string;
+  /** ffmpeg for runs that encode on the device of the engine; undefined without one. */
+  deviceFfmpeg: string | undefined;
   /** ffmpeg for runs that decode no video and no audio, such as those that read text tracks and parameter sets, with less memory and smaller files. */
   lightFfmpeg: string;
   /** ffmpeg for runs that put stored renditions into one file, which can be large. */
@@ -48,10 +51,13 @@ const NEEDED_FILTERS = [
  * Finds ffmpeg and ffprobe, writes their launch scripts, and checks that they have the features the engine needs. Throws a
  * SettingsError that says what to install if a program or every sandbox is missing. Logs a warning about an ffmpeg
  * with known vulnerabilities, and about running without a sandbox.
+ *
+ * @param device what encodes video, if anything does
  */
 export async function prepareMediaTools(
   settings: Pick<TranscodeSettings, 'workDir' | 'sandbox' | 'limits' | 'recognizer'>,
   logger: Logger,
+  device?: { access: DeviceAccess; reservesAddressSpace: boolean },
 ): Promise<MediaTools> {
   await Promise.all(LAUNCH_PROGRAMS.map((name) => findProgram(name, 'util-linux and coreutils')));
   const programs = {
@@ -82,8 +88,15 @@ export async function prepareMediaTools(
   const remuxLimits = { ...probeLimits, fileBytes: MAX_DOWNLOAD_BYTES };
   await writeLaunchScript(tools.remuxFfmpeg, programs.ffmpeg, { sandbox, limits: remuxLimits, account });
   await writeLaunchScript(tools.ffprobe, programs.ffprobe, { sandbox, limits: probeLimits, account });
+  const deviceFfmpeg = device && join(folder, 'device-ffmpeg');
+  if (deviceFfmpeg) {
+    const space = device.reservesAddressSpace ? Number.POSITIVE_INFINITY : limits.addressSpaceBytes;
+    const deviceLimits = { ...limits, addressSpaceBytes: space };
+    const confinement = { sandbox, limits: deviceLimits, account, device: device.access };
+    await writeLaunchScript(deviceFfmpeg, programs.ffmpeg, confinement);
+  }
   const recognizer = await writeRecognizerScript(settings, folder, { sandbox, limits, account });
-  return { ...tools, recognizer, version: await checkFeatures(tools, folder, logger), account };
+  return { ...tools, deviceFfmpeg, recognizer, version: await checkFeatures(tools, folder, logger), account };
 }
 
 /** Writes the launch script of a local recogniser, if there is one. It may also read its model and itself, wherever they are. Throws a SettingsError if a file is missing. */

@@ -8,6 +8,7 @@ import { COMMAND_TYPES, type CommandType } from '@framelane/contracts/messages';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { EngineRole } from '../config.ts';
 import { freeDiskBytes } from '../disk-space.ts';
+import { DEVICE_OUTCOMES, type DeviceOutcome } from '../hardware/device-outcome.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 
 /** The stages of a transcode: fetching the source, probing it, and the rest. */
@@ -99,6 +100,17 @@ export class EngineMetrics {
     labelNames: ['command'],
     registers: this.#registers,
   });
+  readonly #deviceVideos = new Counter({
+    name: 'framelane_engine_device_videos_total',
+    help: 'Videos of an engine with ENGINE_VIDEO_ENCODER: encoded by the device, repeated by software because the device failed, or encoded by software because the device is refused, busy or unfit for their size',
+    labelNames: ['outcome'],
+    registers: this.#registers,
+  });
+  readonly #deviceReady = new Gauge({
+    name: 'framelane_engine_device_ready',
+    help: '1 if the device of ENGINE_VIDEO_ENCODER has passed its last probe, 0 if it is refused or none is set',
+    registers: this.#registers,
+  });
   readonly #slotsBusy = new Gauge({
     name: 'framelane_engine_slots_busy',
     help: 'Transcode slots in use',
@@ -127,6 +139,7 @@ export class EngineMetrics {
       this.#transcodes.inc({ outcome: 'failed', code }, 0);
     for (const command of COMMAND_TYPES) this.#sourcesThatDoNotFit.inc({ command }, 0);
     for (const stage of STAGES) this.#stageDurations.zero({ stage });
+    for (const outcome of DEVICE_OUTCOMES) this.#deviceVideos.inc({ outcome }, 0);
     this.#measureMachine(slots, workDir);
   }
 
@@ -173,6 +186,16 @@ export class EngineMetrics {
   uploadBroken(code: string): void {
     this.#uploadsActive.dec();
     this.#uploads.inc({ outcome: 'broken', code });
+  }
+
+  /** Counts what became of a video on an engine with a device. */
+  deviceUsed(outcome: DeviceOutcome): void {
+    this.#deviceVideos.inc({ outcome });
+  }
+
+  /** Records whether the device has passed its probe. */
+  deviceProbed(isReady: boolean): void {
+    this.#deviceReady.set(isReady ? 1 : 0);
   }
 
   /** Runs work in a slot, which counts as busy meanwhile. */

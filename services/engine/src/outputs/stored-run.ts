@@ -58,6 +58,8 @@ export type TaskOutput = {
 export type StoredRun<T> = {
   output: TaskOutput;
   commandLine: FfmpegCommandLine;
+  /** Whether ffmpeg may open the device of the engine. */
+  usesDevice?: boolean;
   /** Seconds of video that the run processes. They determine its time limit. */
   seconds: number;
   /** What shows the progress of the run, and its value at the end. */
@@ -117,7 +119,7 @@ export async function runAndStore<T>(
   });
   try {
     await runFfmpeg(run.commandLine, {
-      program: context.tools.ffmpeg,
+      program: run.usesDevice ? programOfDevice(context.tools) : context.tools.ffmpeg,
       cwd: directory,
       signal,
       limitSeconds: Math.min(
@@ -151,6 +153,11 @@ export async function runAndStore<T>(
     await uploads.settle();
     await output.close();
   }
+}
+
+function programOfDevice({ deviceFfmpeg }: MediaTools): string {
+  if (deviceFfmpeg === undefined) throw new Error('The engine has no device');
+  return deviceFfmpeg;
 }
 
 /** Size limit of a segment: twice the bytes that the highest maximum bit rate and its buffer allow, plus packet overhead. */

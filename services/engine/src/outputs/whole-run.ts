@@ -11,6 +11,7 @@ import {
   withFileTimes,
 } from '../ffmpeg/arguments.ts';
 import { filterGraphs } from '../ffmpeg/filter-graph.ts';
+import { deviceOptions, type HardwareRun } from '../ffmpeg/hardware-run.ts';
 import type { FfmpegCommandLine } from '../ffmpeg/run-ffmpeg.ts';
 import { InvalidSegmentError } from '../packagers/packager.ts';
 import { iFrameSource } from '../plan/encode-plan.ts';
@@ -41,12 +42,17 @@ export function wholeArguments(plan: EncodePlan, settings: ArgumentSettings): Ff
   const threads = Math.min(settings.threads, MAX_THREADS);
   const seeks = plan.reading?.seek !== undefined;
   const filtered = seeks ? withFileTimes(plan) : plan;
-  const graphs = filterGraphs(filtered, {
+  const others = {
     taps: OTHERS.flatMap(({ beside }) => beside.taps(plan)),
     chains: OTHERS.flatMap(({ beside }) => beside.chains(filtered)),
-  });
+  };
+  const graphs = filterGraphs(filtered, others, settings.device);
   return {
-    inputOptions: [...inputOptions(plan, threads), ...(seeks ? timeOptions(plan) : [])],
+    inputOptions: [
+      ...deviceOptions(settings.device),
+      ...inputOptions(plan, threads),
+      ...(seeks ? timeOptions(plan) : []),
+    ],
     input: SOURCE_INPUT,
     ...watermarkInput(plan),
     // ffmpeg reports the progress of the first output.
@@ -67,19 +73,23 @@ async function storeOthers(files: ToolOutput, encode: EncodePlan, storing: Stori
 /**
  * Makes all renditions of a video, and all outputs beside them, in one run of ffmpeg. Throws an InvalidSegmentError if the segments of the renditions do not
  * match, and a TranscodeFailure if a segment of encoded media is truncated.
+ *
+ * @param context.device encodes video, if the plan says so
  */
 export async function runWhole(
   output: TaskOutput,
   plan: TranscodePlan,
   directory: string,
-  context: RunContext,
+  context: RunContext & { device?: HardwareRun | undefined },
 ): Promise<TaskResult> {
   const { encode, iFrames } = plan;
+  const { device } = context;
   const lowest = encode.videoRenditions[0];
   const { stored, others } = await runAndStore(
     {
       output,
-      commandLine: wholeArguments(encode, context.settings),
+      commandLine: wholeArguments(encode, { ...context.settings, device }),
+      usesDevice: device !== undefined,
       seconds: secondsRead(encode),
       // ffmpeg reports the frame number of its first output, the lowest rendition.
       progress: isSoundAlone(encode)

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { explainToolError } from '../ffmpeg/errors.ts';
 import type { MediaTools } from '../ffmpeg/media-tools.ts';
+import type { HardwareDevice } from '../hardware/hardware-device.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { withStorageRetries } from '../outputs/storage-retries.ts';
 import type { Recognizer } from '../recognizers/recognizer.ts';
@@ -37,6 +38,8 @@ export type TranscodeJobContext = JobDirectoryContext & {
   sources: SourceCache;
   tools: MediaTools;
   settings: TranscodeSettings;
+  /** What encodes video on this engine, unless software does. */
+  hardware?: HardwareDevice | undefined;
   recognizer?: Recognizer | undefined;
   /** Its disk space (see `diskNeed`). */
   disk: Reservation;

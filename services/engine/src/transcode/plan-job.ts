@@ -1,3 +1,4 @@
+import type { Hardware } from '@framelane/contracts/hardware';
 import { PLAN_VERSION, type TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { planOptionalTasks, planTasks } from '../outputs/plan-tasks.ts';
 import { keyFramesOf } from '../plan/key-frames.ts';
@@ -17,12 +18,17 @@ const THREADS_OF_PIECE = 1;
  *
  * @param pieceSeconds the duration of a piece; null if the video must not be cut
  * @param revision the number of plans that this one replaces
+ * @param hardware the interface of the device that encodes video, instead of software. Then the video must not be cut
  */
 export async function planVideo(
   { source, plan }: PlannedSource,
   texts: readonly TextTrack[],
   { preset, threads, iFrames }: Pick<TranscodeSettings, 'preset' | 'threads' | 'iFrames'>,
-  { pieceSeconds, revision }: { pieceSeconds: number | null; revision: number },
+  {
+    pieceSeconds,
+    revision,
+    hardware,
+  }: { pieceSeconds: number | null; revision: number; hardware?: Hardware },
   context: CaptionsContext,
 ): Promise<TranscodePlan> {
   const keyFrames = keyFramesOf(plan, source.gops);
@@ -32,7 +38,11 @@ export async function planVideo(
     version: PLAN_VERSION,
     revision,
     encode,
-    encoder: { preset, threads: tasks === null ? threads : THREADS_OF_PIECE },
+    encoder: {
+      preset,
+      threads: tasks === null ? threads : THREADS_OF_PIECE,
+      ...(hardware && { hardware }),
+    },
     iFrames,
     facts: videoFacts(source, plan, await toCaptions(texts, plan, context)),
     segmentStarts: keyFrames.segmentStarts,

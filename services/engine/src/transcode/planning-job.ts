@@ -7,15 +7,19 @@ import type { Trim } from '@framelane/contracts/trim';
 import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { revised } from '@framelane/object-store/object-keys';
 import { encoderOf } from '../encoders/encoders.ts';
+import { explainDeviceFailure } from '../hardware/device-failure.ts';
+import type { DeviceUse } from '../hardware/hardware-device.ts';
 import type { TaskOutput } from '../outputs/stored-run.ts';
 import { runWhole } from '../outputs/whole-run.ts';
-import { planEncoding } from '../plan/encode-plan.ts';
+import { encodedRenditions, planEncoding } from '../plan/encode-plan.ts';
 import type { PlanSettings } from '../plan/explained-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
+import { ToolError } from '../sandbox/run-tool.ts';
+import { ToolOutputError } from '../sandbox/tool-output.ts';
 import { parameterSetsChange } from '../source/parameter-sets.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { checkDuration } from '../source/source-checks.ts';
-import { storageFailure } from '../transcode-failure.ts';
+import { storageFailure, TranscodeFailure } from '../transcode-failure.ts';
 import { type JobSource, probeSource, type TranscodeJobContext, withSource } from './job-source.ts';
 import { nextPlan, type PlannedSource } from './next-plan.ts';
 import { planVideo } from './plan-job.ts';
@@ -62,22 +66,52 @@ export async function runPlanning(
       );
       return { planned: await planSource(source, settings, directory, context), texts };
     });
-    const store = async (next: PlannedSource, changes: { pieceSeconds: number | null; revision: number }) => {
+    const store = async (next: PlannedSource, changes: Parameters<typeof planVideo>[3]) => {
       const captions = { directory, logger: context.logger };
       const plan = await planVideo(next, texts, settings, changes, captions);
       if (plan.tasks.length > 0) await context.sources.add(job.source, join(directory, SOURCE_PATH));
       await job.storePlan(plan, sourceSha256);
       return plan;
     };
-    const plan = await store(planned, { pieceSeconds: job.pieceSeconds, revision: 0 });
-    if (plan.tasks.length > 0) return { plan, result: undefined };
-    // Later plans are not cut, either: this try has begun to make the outputs.
-    const storeNext = (next: PlannedSource, revision: number) =>
-      store(next, { pieceSeconds: null, revision });
-    return metrics.inStage('encode', () =>
-      transcode(job, { planned, plan }, storeNext, directory, { ...context, settings }),
-    );
+    const device = await takeDevice(planned, job, context);
+    try {
+      const plan = await store(planned, { ...firstChanges(job, device), revision: 0 });
+      if (plan.tasks.length > 0) return { plan, result: undefined };
+      // Later plans are not cut, either: this try has begun to make the outputs.
+      const storeNext = (next: PlannedSource, revision: number) =>
+        store(next, { pieceSeconds: null, revision });
+      return await metrics.inStage('encode', () =>
+        transcode(job, { planned, plan, device }, storeNext, directory, { ...context, settings }),
+      );
+    } finally {
+      device?.release();
+    }
   });
+}
+
+/**
+ * Takes the device of the engine for a video; null without one, or if software has to encode the video. Software makes all later attempts: the
+ * device may be why the first one ended.
+ */
+async function takeDevice(
+  { plan }: PlannedSource,
+  { output }: PlanningJob,
+  { hardware }: TranscodeJobContext,
+): Promise<DeviceUse | null> {
+  if (hardware === undefined || output.facts.attempt > 1) return null;
+  return hardware.take(encodedRenditions(plan));
+}
+
+/** A device makes the whole video: pieces of other engines, with other devices, would have other parameter sets. */
+function firstChanges({ pieceSeconds }: PlanningJob, device: DeviceUse | null) {
+  return device ? { pieceSeconds: null, hardware: device.run.hardware } : { pieceSeconds };
+}
+
+/** Whether software may succeed where the device has failed: not if the storage has failed, or the file has taken over ffmpeg. */
+function isDeviceFailure(error: unknown, signal: AbortSignal): boolean {
+  if (signal.aborted) return false;
+  if (!(error instanceof TranscodeFailure)) return true;
+  return error.code !== 'storage_failed' && !(error.cause instanceof ToolOutputError);
 }
 
 /** The first plan. Reads the parameter sets only if everything else allows a stream copy: then ffmpeg reads the file once more. */
@@ -98,16 +132,16 @@ async function planSource(
   return { source: changing, plan: planEncoding(changing, { allowCopy: true, ...settings }) };
 }
 
-/** Makes all outputs with the first plan, and with the next one if that fails because of the source. */
+/** Makes all outputs with the first plan, and with the next one if that fails because of the source, or by software if the device fails. */
 async function transcode(
   job: PlanningJob,
-  first: { planned: PlannedSource; plan: TranscodePlan },
+  first: { planned: PlannedSource; plan: TranscodePlan; device: DeviceUse | null },
   store: (next: PlannedSource, revision: number) => Promise<TranscodePlan>,
   directory: string,
   context: TranscodeJobContext & { settings: PlanSettings },
 ): Promise<{ plan: TranscodePlan; result: TaskResult }> {
   const { logger, settings } = context;
-  let { planned, plan } = first;
+  let { planned, plan, device } = first;
   let { output } = job;
   for (;;) {
     const { videoRenditions, audio, copiesVideo, obstacles } = planned.plan;
@@ -117,13 +151,19 @@ async function transcode(
       audioRenditions: audio.length,
       copiesVideo,
       obstacles,
+      hardware: plan.encoder.hardware ?? null,
     });
     try {
-      return { plan, result: await runWhole(output, plan, directory, context) };
+      const result = await runWhole(output, plan, directory, { ...context, device: device?.run });
+      device?.encoded();
+      return { plan, result };
     } catch (error) {
-      const next = nextPlan(planned, error, settings);
+      const next = device ? bySoftware(planned, error, context.signal) : nextPlan(planned, error, settings);
       if (!next) throw error;
-      logger.warn(next.log, { ...output.facts, error });
+      logger.warn(next.log, { ...output.facts, ...(device && deviceFacts(error)), error });
+      device?.failed();
+      device?.release();
+      device = null;
       await removeTree(join(directory, OUTPUT_FOLDER));
       await context.objects.deletePrefix(output.prefix).catch((cause: unknown) => {
         throw storageFailure(cause);
@@ -134,4 +174,15 @@ async function transcode(
       output = { ...job.output, prefix: revised(job.output.prefix, plan.revision) };
     }
   }
+}
+
+/** The same plan again, after the device has failed. Null if software would not do better. */
+function bySoftware(planned: PlannedSource, error: unknown, signal: AbortSignal) {
+  return isDeviceFailure(error, signal) ? { ...planned, log: 'transcode.device_failed' } : null;
+}
+
+/** Why a run has failed on the device, for the log. */
+function deviceFacts(error: unknown): { reason?: string } {
+  const cause = error instanceof TranscodeFailure ? error.cause : error;
+  return cause instanceof ToolError ? { reason: explainDeviceFailure(cause.stderr) } : {};
 }

@@ -75,6 +75,7 @@ async function readWith(script: string, tracks: TrackName[], scanSeconds = 60) {
       {
         tools: {
           ffmpeg: '',
+          deviceFfmpeg: undefined,
           lightFfmpeg,
           remuxFfmpeg: '',
           ffprobe: '',

@@ -1,11 +1,16 @@
 import { join, resolve } from 'node:path';
+import type { EngineHardware } from '@framelane/contracts/internal-api';
 import type { CommandType } from '@framelane/contracts/messages';
 import { DERIVATION_COMMANDS, type DerivationCommand } from '@framelane/contracts/outputs/kinds';
 import { queueFor } from '@framelane/contracts/topology';
 import { type MessageHandler, UnprocessableMessageError } from '@framelane/message-bus/message-bus';
 import { freeDiskBytes, headroomBytes } from '../disk-space.ts';
-import { prepareMediaTools } from '../ffmpeg/media-tools.ts';
+import { type MediaTools, prepareMediaTools } from '../ffmpeg/media-tools.ts';
+import { findDevice } from '../hardware/find-device.ts';
+import { HardwareDevice } from '../hardware/hardware-device.ts';
+import { probeDevice } from '../hardware/probe-device.ts';
 import { createRecognizer } from '../recognizers/recognizers.ts';
+import { DeviceError } from '../sandbox/device-access.ts';
 import { killOrphans } from '../sandbox/orphans.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { handleCommand } from './command-handler.ts';
@@ -78,7 +83,14 @@ export class TranscodeWorker {
       () => this.#freeBytes(jobsDir, sources),
       () => sources.removeLeastRecentlyUsed(),
     );
-    const tools = await prepareMediaTools(this.#settings, logger);
+    const device = this.#settings.hardware && (await findDevice(this.#settings.hardware));
+    const tools = await prepareMediaTools(
+      this.#settings,
+      logger,
+      device instanceof DeviceError ? undefined : device,
+    );
+    const missing = device instanceof DeviceError ? device : undefined;
+    const hardware = await this.#startDevice(missing, tools, jobsDir);
     const recognizer = createRecognizer(this.#settings.recognizer, {
       ...tools,
       script: tools.recognizer,
@@ -89,6 +101,7 @@ export class TranscodeWorker {
       ...this.#deps,
       settings: this.#settings,
       tools,
+      hardware,
       recognizer,
       jobsDir,
       disk,
@@ -147,9 +160,38 @@ export class TranscodeWorker {
     for (const intake of this.#intakes) await intake.start();
   }
 
+  /** Probes the device of the settings. It is refused if it is missing, or fails the probe. */
+  async #startDevice(
+    missing: DeviceError | undefined,
+    tools: MediaTools,
+    jobsDir: string,
+  ): Promise<HardwareDevice | undefined> {
+    const { hardware, maxRates } = this.#settings;
+    if (hardware === undefined) return undefined;
+    const { logger, metrics } = this.#deps;
+    const device = { hardware: hardware.kind, device: hardware.device };
+    const signal = this.#stopping.signal;
+    return HardwareDevice.start({
+      device,
+      probe: async () => {
+        if (missing) throw missing;
+        return probeDevice(device, { tools, maxRates, jobsDir, signal });
+      },
+      logger,
+      onOutcome: (outcome) => metrics.deviceUsed(outcome),
+      onReady: (isReady) => metrics.deviceProbed(isReady),
+    });
+  }
+
   /** The version of ffmpeg; null before `start`. */
   get ffmpegVersion(): string | null {
     return this.#parts?.tools.version ?? null;
+  }
+
+  /** The interface of the device that encodes video, and why the device is not used, if it is not; null without one, and before `start`. */
+  get hardware(): EngineHardware | null {
+    const device = this.#parts?.hardware;
+    return device ? { kind: device.hardware, refusal: device.refusal?.slice(0, 500) ?? null } : null;
   }
 
   /** Stops all running jobs; their tasks are handed back. Takes a few seconds, or longer if the broker is unavailable. */

@@ -2,6 +2,7 @@ import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { MediaTools } from '../ffmpeg/media-tools.ts';
+import type { HardwareDevice } from '../hardware/hardware-device.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import type { Recognizer } from '../recognizers/recognizer.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
@@ -22,6 +23,8 @@ export type WorkerDependencies = {
 /** What the handlers of a started worker share. */
 export type WorkerParts = WorkerDependencies & {
   tools: MediaTools;
+  /** What encodes video on this engine, unless software does. */
+  hardware: HardwareDevice | undefined;
   /** Undefined if this engine recognises no speech. */
   recognizer: Recognizer | undefined;
   /** Each job creates its directory here. */

@@ -157,6 +157,30 @@ describe('a clip of a video', () => {
     await expectClip(parent, { start: 3.1, end: 17.5 }, { frames: 432 });
   });
 
+  test.each([
+    ['with B-frames', ['-profile:v', 'high', '-bf', '3', '-g', '60', '-refs', '2']],
+    ['without B-frames', ['-profile:v', 'main', '-bf', '0', '-g', '60']],
+  ])('that a device has encoded, %s', async (name, options) => {
+    // The copied rendition stands for that of a device: both have other parameter sets and another delay than x264 by the plan.
+    const copied = await transcode(
+      `device-${name.slice(0, 7)}.mp4`,
+      [
+        ...['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=30:d=21'],
+        ...['-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-preset', 'veryfast', '-b:v', '300k', ...options],
+        ...['-maxrate', '400k', '-bufsize', '400k'],
+      ],
+      { allowCopy: true },
+    );
+    const { encode, encoder } = copied.plan;
+    expect(encode.copiesVideo).toBe(true);
+    const plan = {
+      ...copied.plan,
+      encode: { ...encode, copiesVideo: false },
+      encoder: { ...encoder, hardware: 'nvenc' as const },
+    };
+    await expectClip({ ...copied, plan }, { start: 3.1, end: 17.5 }, { frames: 432 });
+  });
+
   test('with several languages and surround, and with half the frames in a lower rendition', async () => {
     const parent = await transcode('languages.mkv', [
       ...[...large('40', 21), ...sound(440, 48_000, 20), ...sound(880, 44_100, 20)],

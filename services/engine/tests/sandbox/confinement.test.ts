@@ -21,6 +21,7 @@ import { ensureSystemAccount } from '@framelane/service-kit/system-account';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { accessToDevice, type DeviceAccess } from '../../src/sandbox/device-access.ts';
 import { grantFile, grantFolder } from '../../src/sandbox/job-folder.ts';
 import { type Confinement, writeLaunchScript } from '../../src/sandbox/launch-script.ts';
 import { runTool } from '../../src/sandbox/run-tool.ts';
@@ -95,11 +96,15 @@ const scriptPath = ({ sandbox, engine }: Case) => join(directories[engine], `scr
 async function confine(
   { sandbox, engine }: Case,
   program: string,
-  { limits = LIMITS, enginePid }: { limits?: Confinement['limits']; enginePid?: number | undefined } = {},
+  {
+    limits = LIMITS,
+    enginePid,
+    device,
+  }: { limits?: Confinement['limits']; enginePid?: number | undefined; device?: DeviceAccess } = {},
 ): Promise<string[]> {
   const script = scriptPath({ sandbox, engine });
   const account = engine === 'root' ? media : null;
-  await writeLaunchScript(script, program, { sandbox, limits, account }, enginePid);
+  await writeLaunchScript(script, program, { sandbox, limits, account, device }, enginePid);
   if (sandbox === 'landlock' && LANDLOCK_STAND_IN) await useStandIn(script, LANDLOCK_STAND_IN);
   if (IS_ROOT && engine === 'a user') await chown(script, ENGINE_USER, ENGINE_USER);
   return [...asEngine(engine), script];
@@ -131,9 +136,9 @@ async function run(
 }
 
 /** The output of a confined Perl program. Unlike a shell, Perl needs no other processes for most tasks. */
-async function perl(where: Case, program: string, limits = LIMITS): Promise<string> {
+async function perl(where: Case, program: string, limits = LIMITS, device?: DeviceAccess): Promise<string> {
   const lines: string[] = [];
-  const command = await confine(where, '/usr/bin/perl', { limits });
+  const command = await confine(where, '/usr/bin/perl', { limits, ...(device && { device }) });
   await run(where, [...command, '-e', program], { onLine: (line) => lines.push(line) });
   return lines.join('\n');
 }
@@ -365,6 +370,83 @@ test.each([
   const script = join(directories[engines[0] ?? 'a user'], 'script');
   await writeLaunchScript(script, program, { sandbox: 'bubblewrap', limits: LIMITS, account: null });
   expect((await readFile(script, 'utf8')).includes(' /opt /opt ')).toBe(isThere);
+});
+
+// Only root can create a device.
+(IS_ROOT ? describe : describe.skip)('a device', () => {
+  /** Of nobody else. */
+  const GROUP = 54_321;
+  const devices = {} as Record<Engine, DeviceAccess>;
+
+  beforeAll(async () => {
+    for (const engine of engines) {
+      const folder = join(directories[engine], 'devices');
+      await mkdir(join(folder, 'described'), { recursive: true });
+      await writeFile(join(folder, 'described', 'vendor'), '0x8086');
+      const file = join(folder, 'zero');
+      await promisify(execFile)('mknod', ['-m', '660', file, 'c', '1', '5']);
+      // The engine's user belongs to the group of its device. An engine that is root gives its programs the group.
+      await chown(file, 0, engine === 'root' ? GROUP : ENGINE_USER);
+      for (const path of [folder, join(folder, 'described')]) await chmod(path, 0o755);
+      const missing = join(folder, 'missing');
+      const readable = [join(folder, 'described'), missing];
+      devices[engine] = await accessToDevice(file, { others: [missing], readable });
+    }
+  });
+
+  const opened = (file: string) =>
+    `my ($f, $b); print open($f, "+<", "${file}") && read($f, $b, 4) == 4 ? "opened" : "$!"`;
+
+  test('is found with its files and its group', () => {
+    for (const engine of engines) {
+      const folder = join(directories[engine], 'devices');
+      expect(devices[engine]).toEqual({
+        files: [join(folder, 'zero')],
+        readable: [join(folder, 'described')],
+        links: [],
+        groups: [engine === 'root' ? GROUP : ENGINE_USER],
+      });
+    }
+  });
+
+  // Not with `test.each`, which fails without cases.
+  for (const where of cases) {
+    const { sandbox, engine } = where;
+    test(`is opened with ${sandbox} by a program of an engine of ${engine} that may use it`, async () => {
+      const { files, readable } = devices[engine];
+      expect(await perl(where, opened(files[0] ?? ''), LIMITS, devices[engine])).toBe('opened');
+      const vendor = `${READ} print read_file("${readable[0]}/vendor")`;
+      expect(await perl(where, vendor, LIMITS, devices[engine])).toBe('0x8086');
+    });
+  }
+
+  for (const where of confined) {
+    const { sandbox, engine } = where;
+    test(`is not opened with ${sandbox} by other programs of an engine of ${engine}`, async () => {
+      const { files, readable } = devices[engine];
+      expect(await perl(where, opened(files[0] ?? ''))).toMatch(
+        /^(No such file or directory|Permission denied)$/,
+      );
+      expect(await perl(where, `${READ} print read_file("${readable[0]}/vendor")`)).toBe('none');
+    });
+  }
+
+  for (const where of inBubblewrap) {
+    test(`is found by its link in bubblewrap of an engine of ${where.engine}`, async () => {
+      const [target = ''] = devices[where.engine].readable;
+      const links = [{ path: '/sys/dev/char/1:5', target }];
+      const read = `${READ} print read_file("/sys/dev/char/1:5/vendor")`;
+      expect(await perl(where, read, LIMITS, { ...devices[where.engine], links })).toBe('0x8086');
+    });
+  }
+});
+
+test.each([
+  ['/dev/missing', '/dev/missing does not exist. In a container, pass the device on.'],
+  ['/dev/null/', '/dev/null/ does not exist. In a container, pass the device on.'],
+  ['/proc/self/status', '/proc/self/status is not a device.'],
+])('the device %s is refused', async (path, message) => {
+  await expect(accessToDevice(path, { others: [], readable: [] })).rejects.toThrow(message);
 });
 
 describeEach(confined)('the sandbox $sandbox of an engine of $engine', (where) => {

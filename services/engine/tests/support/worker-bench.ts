@@ -56,7 +56,7 @@ type BenchSettings = Partial<Omit<TranscodeSettings, 'limits'>> & {
 
 const WORKSPACE = newId('ws');
 
-/** The number of the attempt of all claims, and of each try. */
+/** The number of each try. */
 const FIRST = 1;
 
 /** A transcode worker with a real message bus and object store, and a control plane that grants each claim once. */
@@ -70,6 +70,8 @@ export class WorkerBench {
   readonly contentKey = newContentKey();
   /** Videos whose highest rendition is a copy. */
   readonly copiesVideo = new Set<string>();
+  /** The number of the attempt of all claims. */
+  attempt = 1;
   /** Whether the control plane still regards all tries as current. It refuses the plans of others. */
   isCurrent = true;
   /** The duration of pieces; null if all videos are transcoded as a whole. */
@@ -284,7 +286,7 @@ export class WorkerBench {
 
   #claimed(videoId: string, task: number) {
     return {
-      attempt: FIRST,
+      attempt: this.attempt,
       task,
       try: FIRST,
       contentKey: this.contentKey.toString('base64'),
@@ -297,7 +299,7 @@ export class WorkerBench {
 
   #prefixOf(videoId: string): string {
     const folder = revised(taskFolder(PLANNING_TASK, FIRST), this.plans.get(videoId)?.revision ?? 0);
-    return outputPrefix({ workspaceId: WORKSPACE, videoId, attempt: FIRST, folder });
+    return outputPrefix({ workspaceId: WORKSPACE, videoId, attempt: this.attempt, folder });
   }
 
   #storePlan({ videoId, plan, sourceSha256 }: StorePlanRequest): boolean {

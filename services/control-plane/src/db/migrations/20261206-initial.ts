@@ -310,6 +310,8 @@ const TABLES = [
     version text not null,
     node_version text not null,
     ffmpeg_version text,
+    hardware text,
+    hardware_refusal text,
     slots int not null,
     slots_busy int not null,
     tasks int not null,

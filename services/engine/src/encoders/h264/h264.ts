@@ -6,12 +6,14 @@ import { codecString, startsWithIdr } from './byte-stream.ts';
 import { continuationOf, declare } from './continuation.ts';
 import { h264Level } from './level.ts';
 import { SEQUENCE_PARAMETER_SET } from './nal-unit-types.ts';
+import { NVENC } from './nvenc.ts';
 import { ParameterSets } from './parameter-sets.ts';
+import { MAX_LEVEL } from './playable.ts';
+import { QSV } from './qsv.ts';
+import { VAAPI } from './vaapi.ts';
 
 /** Profiles that the decoders of all phones support. The plain Baseline profile has coding tools that they do not support. */
 const PROFILES = ['Constrained Baseline', 'Main', 'High'];
-/** Level 4.2, in tenths. */
-const MAX_LEVEL = 42;
 
 const CONSTANT_RATE_FACTOR = '23';
 /** x264's number of reference frames, for the presets whose number may exceed what a level allows. */
@@ -37,6 +39,7 @@ export const H264: VideoEncoder = {
   program: 'libx264',
   decoder: 'h264',
   options,
+  hardware: { vaapi: VAAPI, qsv: QSV, nvenc: NVENC },
   copyObstacle,
   copyFilters,
   continuation: continuationOf,

@@ -94,8 +94,9 @@ async function planParts(
     const continued = async () =>
       isEnd ? part.group : (parts[at + 1]?.group ?? (await fetched(edge.parentSequence + 1)));
     const isUndelayed = Math.ceil(part.frames / rendition.frameStep) <= UNDELAYED_FRAMES;
+    const isOfDevice = plan.encoder.hardware !== undefined;
     const continuation =
-      !part.isWhole && (isCopied || isUndelayed)
+      !part.isWhole && (isCopied || isOfDevice || isUndelayed)
         ? { codecs: track.codecs, delaySeconds: reader.delay(await continued()) }
         : null;
     const { firstFrame, frames } = part;
