@@ -23,8 +23,8 @@ export type VideoDemands = Size & {
   maxRate: number;
   bufferSize: number;
   preset: string;
-  /** Which renditions of the video are small: none, this one and not all, or all. Small ones get more time. */
-  small: 'no' | 'this' | 'all';
+  /** Small renditions get more time. */
+  isSmall: boolean;
 };
 
 /** An option of ffmpeg for one output stream, and its value. */

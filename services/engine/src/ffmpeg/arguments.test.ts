@@ -69,7 +69,7 @@ describe('the ffmpeg arguments', () => {
       /^\[0:1\]scale=854:480:interl=-1,fps=25\/1:start_time=0,.*trim=end_frame=50,scale=854:480:.*split=3\[480p\]\[to-360p\]\[to-poster\]$/,
     );
     expect(graph?.[1]).toBe(
-      '[to-360p]zscale=640:360:filter=bicubic:range=tv,format=yuv420p,setsar=1,split=2[360p][to-storyboard]',
+      '[to-360p]zscale=640:360:filter=lanczos:range=tv,format=yuv420p,setsar=1,split=2[360p][to-storyboard]',
     );
     expect(graph?.at(-1)).toMatch(/^\[0:0\]aresample=48000.*apad,atrim=end_sample=95232\[audio\]$/);
   });
@@ -168,7 +168,7 @@ describe('the ffmpeg arguments', () => {
     const small = { pixelsCompatible: true, videoRenditions: planLadder({ width: 640, height: 360 }, 25) };
     const [scaled] = optionValue(streamsFor(small), '-filter_complex')?.split(';') ?? [];
     expect(scaled).toMatch(
-      /trim=end_frame=50,zscale=640:360:filter=bicubic:range=tv,format=yuv420p,setsar=1,setparams=/,
+      /trim=end_frame=50,zscale=640:360:filter=lanczos:range=tv,format=yuv420p,setsar=1,setparams=/,
     );
   });
 

@@ -26,7 +26,7 @@ describe('the encoder options', () => {
     expect(optionsOf({ videoRenditions }).map((options) => options.join(' '))).toEqual([
       [
         '-c:v libx264 -preset:v veryfast -profile:v high -level:v 3.0',
-        '-x264-params:v b-adapt=2 -crf:v 23',
+        '-refs:v 2 -x264-params:v me=dia:aq-mode=2:direct=temporal:trellis=1:mixed-refs=1 -crf:v 23',
         '-forced-idr:v 1 -sc_threshold:v 0 -a53cc:v 0 -flags:v +cgop',
         '-maxrate:v 800000 -bufsize:v 1600000 -force_key_frames:v expr:gte(t,n_forced*2) -g:v 51',
         '-threads:v 2',
@@ -35,7 +35,8 @@ describe('the encoder options', () => {
   });
 
   test.each([
-    ['veryfast', [undefined, undefined]],
+    ['fast', [undefined, undefined]],
+    ['veryfast', ['2', '2']],
     ['slow', ['5', '5']],
     ['slower', ['8', '8']],
     ['veryslow', ['8', '11']],
@@ -46,40 +47,22 @@ describe('the encoder options', () => {
   });
 
   test.each([
-    ['ultrafast', undefined],
-    ['superfast', 'b-adapt=2:bframes=4:trellis=1'],
-    ['veryfast', 'b-adapt=2:bframes=4:trellis=1:ref=2:mixed-refs=1'],
-    ['faster', 'b-adapt=2:bframes=4:mixed-refs=1'],
-    ['fast', 'b-adapt=2:bframes=4'],
-    ['medium', 'b-adapt=2:bframes=4'],
-    ['slow', 'b-adapt=2:bframes=4'],
-    ['slower', undefined],
-  ])('with preset %s have -x264-params %j for 360p and 480p, and none for 720p', (preset, options) => {
+    ['ultrafast', undefined, undefined],
+    ['superfast', 'b-adapt=2:trellis=1', undefined],
+    [
+      'veryfast',
+      'me=dia:aq-mode=2:direct=temporal:trellis=1:mixed-refs=1',
+      'me=dia:aq-mode=2:direct=temporal',
+    ],
+    ['faster', 'b-adapt=2:mixed-refs=1', undefined],
+    ['fast', 'b-adapt=2', undefined],
+    ['medium', 'b-adapt=2', undefined],
+    ['slow', undefined, undefined],
+  ])('with preset %s have -x264-params %j for 360p and 480p, and %j for 720p', (preset, small, other) => {
     const videoRenditions = planLadder({ width: 1280, height: 720 }, 25);
-    expect(valuesOf(optionsOf({ videoRenditions }, preset), '-x264-params')).toEqual([
-      options,
-      options,
-      undefined,
-    ]);
+    const options = optionsOf({ videoRenditions }, preset);
+    expect(valuesOf(options, '-x264-params')).toEqual([small, small, other]);
   });
-
-  test('of 720p have no reference frames and no -x264-params with the default preset', () => {
-    const options = optionsOf({ videoRenditions: planLadder({ width: 1280, height: 720 }, 25) })
-      .at(-1)
-      ?.join(' ');
-    expect(options).toContain(' -level:v 3.1 -crf:v 23 ');
-  });
-
-  test.each([
-    ['veryfast', 'b-adapt=2'],
-    ['ultrafast', undefined],
-  ])(
-    'with preset %s have -x264-params %j for each rendition of a video that has small renditions only',
-    (preset, options) => {
-      const videoRenditions = planLadder({ width: 854, height: 480 }, 25);
-      expect(valuesOf(optionsOf({ videoRenditions }, preset), '-x264-params')).toEqual([options, options]);
-    },
-  );
 
   test('force key frames at frames that renditions of half the frame rate have', () => {
     const options = optionsOf(FAST);

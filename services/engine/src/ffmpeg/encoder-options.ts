@@ -1,6 +1,5 @@
 import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
 import type { AudioPlan, EncodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
-import type { VideoDemands } from '../encoders/encoder.ts';
 import { AUDIO_ENCODER, encoderOf } from '../encoders/encoders.ts';
 import { KEY_FRAME_SECONDS } from '../plan/key-frames.ts';
 import { rungTraits } from '../plan/ladder.ts';
@@ -63,7 +62,7 @@ function optionsOf(
     maxRate,
     bufferSize,
     preset,
-    small: smallOf(rendition, plan),
+    isSmall: rungTraits(rendition).isSmall,
   };
   const onDevice = deviceEncoder(name, device);
   const encoder = onDevice ?? encoderOf(name);
@@ -88,11 +87,6 @@ function frameRateOf(
 ): (readonly [string, string])[] {
   if (firstFrame === 0) return [];
   return [['-r', toFraction({ numerator, denominator: denominator * frameStep })]];
-}
-
-function smallOf(rendition: VideoRenditionPlan, { videoRenditions }: EncodedVideo): VideoDemands['small'] {
-  if (!rungTraits(rendition).isSmall) return 'no';
-  return videoRenditions.every((other) => rungTraits(other).isSmall) ? 'all' : 'this';
 }
 
 /** By time: at 29.97 frames per second, key frames at a fixed number of frames would drift from the segment boundaries. */

@@ -24,13 +24,13 @@ describe('the filter graph', () => {
     expect(chains()).toEqual([
       `[0:1]scale=854:480:interl=-1,${START},scale=854:480:out_color_matrix=bt709:out_range=tv,format=yuv420p,setsar=1,` +
         'setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709,split=3[480p][to-360p][to-poster]',
-      '[to-360p]zscale=640:360:filter=bicubic:range=tv,format=yuv420p,setsar=1,split=2[360p][to-storyboard]',
+      '[to-360p]zscale=640:360:filter=lanczos:range=tv,format=yuv420p,setsar=1,split=2[360p][to-storyboard]',
       '[to-poster]split=2[opening][later]',
       '[opening]trim=end_frame=1[first]',
       '[later]trim=start=0.200,split=2[tenth][candidates]',
       '[tenth]trim=end_frame=1[second]',
-      '[candidates]select=gte(t-0.200\\,selected_n*0.5),signalstats,' +
-        'metadata=mode=select:key=lavfi.signalstats.YAVG:value=24:function=greater,trim=end_frame=1[bright]',
+      '[candidates]select=gte(t-0.200\\,selected_n*0.5),blackframe=amount=0:threshold=24,' +
+        'metadata=mode=select:key=lavfi.blackframe.pblack:value=96:function=less,trim=end_frame=1[bright]',
       '[first][second][bright]concat=n=3,setpts=N/TB,scale=out_color_matrix=bt601:out_range=full,format=yuvj420p[poster]',
       '[to-storyboard]select=gte(t\\,selected_n*1),scale=160:90,setsar=1,split=2[tile][tiles]',
       '[tile]trim=end_frame=1,tile=2x1:nb_frames=1[begun]',
@@ -43,8 +43,8 @@ describe('the filter graph', () => {
   test('drops every second frame once for the renditions of half the frame rate', () => {
     const videoRenditions = planLadder({ width: 1280, height: 720 }, 50);
     expect(chains({ videoRenditions }).slice(1, 3)).toEqual([
-      '[to-480p]framestep=2,zscale=854:480:filter=bicubic:range=tv,format=yuv420p,setsar=1,split=2[480p][to-360p]',
-      '[to-360p]zscale=640:360:filter=bicubic:range=tv,format=yuv420p,setsar=1,split=2[360p][to-storyboard]',
+      '[to-480p]framestep=2,zscale=854:480:filter=lanczos:range=tv,format=yuv420p,setsar=1,split=2[480p][to-360p]',
+      '[to-360p]zscale=640:360:filter=lanczos:range=tv,format=yuv420p,setsar=1,split=2[360p][to-storyboard]',
     ]);
     expect(chains({ videoRenditions, copiesVideo: true })[0]).toMatch(
       /trim=end_frame=50,framestep=2,scale=854:/,
@@ -80,7 +80,7 @@ describe('the filter graph', () => {
     'scales compatible frames of %j',
     (coded) => {
       expect(chains({ coded, pixelsCompatible: true })[0]).toMatch(
-        /end_frame=50,zscale=854:480:filter=bicubic:range=tv,/,
+        /end_frame=50,zscale=854:480:filter=lanczos:range=tv,/,
       );
     },
   );

@@ -200,7 +200,7 @@ function frameStep(rendition: VideoRenditionPlan, from?: VideoRenditionPlan): st
  * ffmpeg from version 7 on gives the rendition that feeds the poster the full range of JPEG.
  */
 function resized({ width, height }: Size): string {
-  return `zscale=${width}:${height}:filter=bicubic:range=tv,format=yuv420p`;
+  return `zscale=${width}:${height}:filter=lanczos:range=tv,format=yuv420p`;
 }
 
 function standardRange(top: VideoRenditionPlan, plan: EncodePlan): string[] {

@@ -42,7 +42,7 @@ const MAX_DOWNLOAD_BYTES = 128 * 1024 ** 3;
 const CHECK_SECONDS = 20;
 const NEEDED_ENCODERS = [...ENCODER_PROGRAMS, 'mjpeg', 'libwebp_anim', 'gif'];
 const NEEDED_FILTERS = [
-  ...['bwdif', 'fps', 'tpad', 'zscale', 'tonemap', 'signalstats', 'tile', 'alimiter'],
+  ...['bwdif', 'fps', 'tpad', 'zscale', 'tonemap', 'blackframe', 'tile', 'alimiter'],
   ...['overlay', 'premultiply', 'unpremultiply', 'colorchannelmixer'],
   ...['palettegen', 'paletteuse', 'showwavespic'],
 ];

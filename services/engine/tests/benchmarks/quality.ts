@@ -1,15 +1,16 @@
 /**
  * How well the encoder uses its bits: `pnpm bench:quality [file…] [--preset=veryfast] [--renditions=360p,480p]
- * [--try=<options of x264>]…`. Encodes the frames of each rendition
+ * [--codecs=h264,hevc,av1] [--try=<options of x264>]…`. Encodes the frames of each rendition
  *
  * - as the engine does,
  * - with the preset alone,
  * - with the preset and each `--try`, for example `--try=b-adapt=2:subme=4`,
+ * - with an encoder alone for each of the `--codecs`, at the quality of the engine's encoding,
  *
  * and compares each with x264 in two passes with the preset medium. "Waste" is the part of the bits beyond what two passes need
- * for the same quality. Quality is VMAF, or SSIM where ffmpeg lacks VMAF, against the frames that the encoder gets. CPU times are for
- * one thread and 15 seconds of video. Prints a table for each clip, what each packaging needs, the medians, and the CPU time of the whole
- * job.
+ * for the same quality; another codec may need fewer. Quality is VMAF, or SSIM where ffmpeg lacks VMAF, against the frames that the encoder
+ * gets. CPU times are for one thread and 15 seconds of video. Prints a table for each clip, what each packaging needs, the medians, and the
+ * CPU time of the whole job.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,12 +22,23 @@ import { createLogger } from '@framelane/service-kit/logger';
 import { line, median, print } from '@framelane/test-kit/benchmark-table';
 import { prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
 import { planEncoding } from '../../src/plan/encode-plan.ts';
+import { KEY_FRAME_SECONDS } from '../../src/plan/key-frames.ts';
+import { toNumber } from '../../src/source/frame-rate.ts';
 import { probe } from '../../src/source/probe.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
-import { encoder, jobDirectory, runBare, takeOutput, writeFrames } from './support/baselines.ts';
+import {
+  encoder,
+  jobDirectory,
+  presetAlone,
+  runBare,
+  takeOutput,
+  without,
+  writeFrames,
+} from './support/baselines.ts';
 import { measure } from './support/measure.ts';
 import { packedBytes } from './support/packed-bytes.ts';
-import { encode, findMetric, twoPassCurve, waste } from './support/quality.ts';
+import { atQuality, type Encoding, encode, findMetric, twoPassCurve, waste } from './support/quality.ts';
+import { REFERENCES, type Reference } from './support/references.ts';
 import { makeQualityClips } from './support/sources.ts';
 
 type Row = { clip: string; rendition: VideoRendition; settings: string; waste: number; cpuSeconds: number };
@@ -36,10 +48,15 @@ const { positionals, values } = parseArgs({
   options: {
     preset: { type: 'string', default: 'veryfast' },
     renditions: { type: 'string', default: VIDEO_RENDITIONS.join() },
+    codecs: { type: 'string', default: '' },
     try: { type: 'string', multiple: true, default: [] },
   },
 });
 const settings = { preset: values.preset, threads: 1, limits: DEFAULT_TRANSCODE_LIMITS };
+const references = values.codecs
+  .split(',')
+  .filter((codec) => codec !== '')
+  .map(referenceOf);
 
 const directory = await mkdtemp(join(tmpdir(), 'bench-quality-'));
 const metric = await findMetric();
@@ -81,37 +98,68 @@ async function measureRendition(
 ): Promise<Row[]> {
   const frames = `${rendition}.mkv`;
   const ours = encoder(plan, at, 0, settings);
-  const preset = without(ours, '-x264-params:v:0');
+  const preset = presetAlone(ours);
   const contenders: [string, string[]][] = [
     ['engine', ours],
     [values.preset, preset],
     ...values.try.map((params): [string, string[]] => [params, [...preset, '-x264-params:v:0', params]]),
   ];
   const bare = ['-crf:v:0', '-preset:v:0', '-maxrate:v:0', '-bufsize:v:0'].reduce(without, preset);
-  let curve: Awaited<ReturnType<typeof twoPassCurve>> | undefined;
-  const rows: Row[] = [];
-  for (const [name, options] of contenders) {
-    const encoded = await encode(job, frames, options, metric);
-    curve ??= await twoPassCurve(job, frames, bare, { bits: encoded.bits, seconds: plan.duration, metric });
+  const encoded: { name: string; encoding: Encoding }[] = [];
+  for (const [name, options] of contenders)
+    encoded.push({ name, encoding: await encode(job, frames, options, metric) });
+  const [engine] = encoded as [(typeof encoded)[number]];
+  for (const reference of references)
+    encoded.push(
+      await encodeReference(reference, { job, frames, plan, at, quality: engine.encoding.quality }),
+    );
+  const { bits } = engine.encoding;
+  const curve = await twoPassCurve(job, frames, bare, { bits, seconds: plan.duration, metric });
+  return encoded.map(({ name, encoding }) => {
     const row = {
       clip,
       rendition,
       settings: name,
-      waste: waste(encoded, curve),
-      cpuSeconds: per15Seconds(encoded.cpuSeconds, plan),
+      waste: waste(encoding, curve),
+      cpuSeconds: per15Seconds(encoding.cpuSeconds, plan),
     };
     print(
       line([
         `${rendition} ${name}`,
-        (encoded.bits / plan.duration / 1000).toFixed(0),
-        encoded.quality.toFixed(2),
+        (encoding.bits / plan.duration / 1000).toFixed(0),
+        encoding.quality.toFixed(2),
         percent(row.waste),
         row.cpuSeconds.toFixed(2),
       ]),
     );
-    rows.push(row);
-  }
-  return rows;
+    return row;
+  });
+}
+
+/** What an encoder alone needs for a quality of a rendition. */
+async function encodeReference(
+  { name, factors, options }: Reference,
+  {
+    job,
+    frames,
+    plan,
+    at,
+    quality,
+  }: { job: string; frames: string; plan: EncodePlan; at: number; quality: number },
+): Promise<{ name: string; encoding: Encoding }> {
+  const framesPerSecond = toNumber(plan.frameRate) / (plan.videoRenditions[at]?.frameStep ?? 1);
+  const groupFrames = Math.round(KEY_FRAME_SECONDS * framesPerSecond);
+  const encodings: Encoding[] = [];
+  for (const factor of factors)
+    encodings.push(await encode(job, frames, options(factor, groupFrames), metric));
+  return { name, encoding: atQuality(quality, encodings) };
+}
+
+function referenceOf(codec: string): Reference {
+  const reference = REFERENCES[codec];
+  if (reference === undefined)
+    throw new Error(`--codecs has "${codec}". It can have ${Object.keys(REFERENCES).join(', ')}.`);
+  return reference(values.preset);
 }
 
 async function planFor(job: string): Promise<EncodePlan> {
@@ -148,12 +196,6 @@ function reportMedians(rows: readonly Row[]): void {
     const cpuSeconds = median(group.map((row) => row.cpuSeconds));
     print(line([name, percent(median(group.map((row) => row.waste))), cpuSeconds.toFixed(2)]));
   }
-}
-
-/** Options without one and its value. */
-function without(options: readonly string[], name: string): string[] {
-  const at = options.indexOf(name);
-  return at === -1 ? [...options] : options.toSpliced(at, 2);
 }
 
 function per15Seconds(cpuSeconds: number, { duration }: EncodePlan): number {

@@ -2,7 +2,7 @@
  * The cost of a transcode: `pnpm bench:transcode [file] [--rounds=3]`. Compares a complete job, from claim to manifest, with
  *
  * - the same ffmpeg run without the engine,
- * - one ffmpeg run per rendition, one after another, at the same bit rates,
+ * - one ffmpeg run per rendition, one after another, with the same options of x264, and with its preset alone,
  * - x264 alone for the encoded renditions: a run with x264 minus a run without it.
  *
  * Measures one video with a stream copy and one that is encoded: two samples, or the given file, as it is and in a container
@@ -29,6 +29,7 @@ type Round = {
   engine: Cost & { bytes: number; secondsAfterFfmpeg: number; progressError: number };
   bare: Cost & { bytes: number };
   perRendition: Cost & { bytes: number };
+  presetAlone: Cost & { bytes: number };
   /** CPU seconds. */
   x264: number;
 };
@@ -79,8 +80,10 @@ async function runRound(path: string, plan: ExplainedPlan): Promise<Round> {
   const engine = await runJob(path);
   const bare = await measure(() => runBare(job, plan, settings));
   const bareBytes = await takeOutput(job);
-  const perRendition = await measure(() => runPerRendition(job, plan, settings));
+  const perRendition = await measure(() => runPerRendition(job, plan, settings, true));
   const perRenditionBytes = await takeOutput(job);
+  const presetAlone = await measure(() => runPerRendition(job, plan, settings, false));
+  const presetAloneBytes = await takeOutput(job);
   const withX264 = await measure(() => runVideoFilters(job, plan, settings, true));
   const withoutX264 = await measure(() => runVideoFilters(job, plan, settings, false));
   await rm(job, { recursive: true });
@@ -88,6 +91,7 @@ async function runRound(path: string, plan: ExplainedPlan): Promise<Round> {
     engine,
     bare: { ...bare, bytes: bareBytes },
     perRendition: { ...perRendition, bytes: perRenditionBytes },
+    presetAlone: { ...presetAlone, bytes: presetAloneBytes },
     x264: withX264.cpuSeconds - withoutX264.cpuSeconds,
   };
 }
@@ -137,6 +141,7 @@ function report(title: string, rounds: readonly Round[]): void {
     row('the complete job', ({ engine }) => engine),
     row('(a) the same ffmpeg run', ({ bare }) => bare),
     row('(b) one ffmpeg per rendition', ({ perRendition }) => perRendition),
+    row('(d) the same, the preset alone', ({ presetAlone }) => presetAlone),
   ];
   const x264 = {
     cpuSeconds: middle(({ x264 }) => x264),

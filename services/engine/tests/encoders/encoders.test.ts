@@ -41,7 +41,7 @@ describe.each(CASES)('the encoder of %s, packed as %s', (codec, packaging) => {
         maxRate: 800_000,
         bufferSize: 1_600_000,
         preset: 'veryfast',
-        small: 'all',
+        isSmall: true,
         ...demands,
       })
       .flatMap(([name, value]) => [`${name}:v`, value]),

@@ -115,7 +115,7 @@ for (const hardware of HARDWARE) {
           maxRate: 2_000_000,
           bufferSize: 4_000_000,
           preset: 'veryfast',
-          small: 'no',
+          isSmall: false,
         }) ?? []),
         ...(encoder?.variants.flatMap((variant) => variant.options) ?? []),
       ];

@@ -18,7 +18,11 @@ export function imageNames({ images }: EncodePlan): readonly (typeof IMAGE_NAMES
 
 /** Seconds between the frames that are tried for the poster. */
 const CANDIDATE_SECONDS = 0.5;
-/** Average luma below which a frame counts as black. Black is 16 and white is 235. */
+/**
+ * A frame counts as black if at least this percentage of its pixels is darker than this luma. Black is 16 and white is 235. All candidates are measured,
+ * also those after the chosen one. `blackframe` only counts pixels; `signalstats` would take 7 ms for each frame of 720p.
+ */
+const BLACK_PERCENT = 96;
 const NEARLY_BLACK = 24;
 
 type Storyboard = NonNullable<ImagesPlan['storyboard']>;
@@ -121,7 +125,6 @@ function imageChains(
 ): string[] {
   const { tile, columns, rows, tiles } = storyboard;
   const from = posterFrom.toFixed(3);
-  const measured = 'lavfi.signalstats.YAVG';
   const layout = `tile=${columns}x${rows}`;
   return [
     '[to-poster]split=2[opening][later]',
@@ -129,8 +132,9 @@ function imageChains(
     `[later]trim=start=${from},split=2[tenth][candidates]`,
     '[tenth]trim=end_frame=1[second]',
     [
-      `[candidates]select=gte(t-${from}\\,selected_n*${CANDIDATE_SECONDS}),signalstats`,
-      `metadata=mode=select:key=${measured}:value=${NEARLY_BLACK}:function=greater`,
+      `[candidates]select=gte(t-${from}\\,selected_n*${CANDIDATE_SECONDS})`,
+      `blackframe=amount=0:threshold=${NEARLY_BLACK}`,
+      `metadata=mode=select:key=lavfi.blackframe.pblack:value=${BLACK_PERCENT}:function=less`,
       'trim=end_frame=1[bright]',
     ].join(','),
     `[first][second][bright]concat=n=3,setpts=N/TB,${TO_JPEG}[poster]`,

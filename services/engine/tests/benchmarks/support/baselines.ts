@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import { videoOptions } from '../../../src/ffmpeg/encoder-options.ts';
 import { IMAGE_NAMES } from '../../../src/outputs/images/image-filters.ts';
 import { wholeArguments } from '../../../src/outputs/whole-run.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from '../../../src/sandbox/job-folder.ts';
@@ -43,17 +44,23 @@ export async function runBare(
   await run(directory, [...inputOptions, '-i', input, ...output]);
 }
 
-/** One ffmpeg run per rendition, one after another, with audio in the segments of each. */
+/**
+ * One ffmpeg run per rendition, one after another, with audio in the segments of each.
+ *
+ * @param tuned with the engine's options for small renditions; otherwise with the preset alone
+ */
 export async function runPerRendition(
   directory: string,
   plan: EncodePlan,
   settings: BaselineSettings,
+  tuned: boolean,
 ): Promise<void> {
   for (const [at, { name, width, height }] of plan.videoRenditions.entries()) {
+    const options = encoder(plan, at, 0, settings);
     await run(directory, [
       ...['-v', 'error', '-threads', String(settings.threads), '-i', SOURCE_PATH],
       ...['-map', '0:v:0', '-map', '0:a:0?', '-vf', `scale=${width}:${height},format=yuv420p`],
-      ...encoder(plan, at, 0, settings),
+      ...(tuned ? options : presetAlone(options)),
       ...['-c:a', 'aac', '-ac', '2', '-b:a', '128k', '-f', 'hls', '-hls_time', '6'],
       ...['-hls_playlist_type', 'vod', '-hls_segment_filename', `${OUTPUT_FOLDER}/${name}-%d.ts`],
       `${OUTPUT_FOLDER}/${name}.m3u8`,
@@ -101,13 +108,21 @@ export async function writeFrames(
 
 /** The engine's encoder options of rendition `at`, for video output `output`. */
 export function encoder(plan: EncodePlan, at: number, output: number, settings: BaselineSettings): string[] {
-  const options = streamOptions({ ...plan, copiesVideo: false }, settings);
-  const suffix = `:v:${at}`;
-  return options.flatMap((option, place) =>
-    option.startsWith('-') && option.endsWith(suffix)
-      ? [option.replace(suffix, `:v:${output}`), options[place + 1] ?? '']
-      : [],
-  );
+  const [rendition] = plan.videoRenditions.slice(at);
+  if (rendition === undefined) throw new Error(`There is no rendition ${at}`);
+  const options = videoOptions(rendition, { ...plan, copiesVideo: false }, settings);
+  return options.map((option) => (option.endsWith(':v') ? `${option}:${output}` : option));
+}
+
+/** Options without those that the engine adds to the preset of x264. */
+export function presetAlone(options: readonly string[]): string[] {
+  return ['-x264-params:v:0', '-refs:v:0'].reduce<string[]>(without, [...options]);
+}
+
+/** Options without one and its value. */
+export function without(options: readonly string[], name: string): string[] {
+  const at = options.indexOf(name);
+  return at === -1 ? [...options] : options.toSpliced(at, 2);
 }
 
 /** The options of the first output of the engine's run. */

@@ -87,13 +87,26 @@ export async function twoPassCurve(
 
 /** The part of the bits that exceeds what a curve needs for the same quality: 0.1 is 10 % too many. */
 export function waste({ bits, quality }: Point, curve: readonly Point[]): number {
+  return bits / valueAt(quality, curve, (point) => point.bits) - 1;
+}
+
+/** What an encoder needs for a quality, of which some encodings are known. */
+export function atQuality(quality: number, encodings: readonly Encoding[]): Encoding {
+  return {
+    quality,
+    bits: valueAt(quality, encodings, ({ bits }) => bits),
+    cpuSeconds: valueAt(quality, encodings, ({ cpuSeconds }) => cpuSeconds),
+  };
+}
+
+/** Interpolates between the two nearest points, on a logarithmic scale. Beyond the ends of the curve, its first or last segment is extrapolated. */
+function valueAt<T extends Point>(quality: number, curve: readonly T[], value: (point: T) => number): number {
   const sorted = curve.toSorted((a, b) => a.quality - b.quality);
-  // Beyond the ends of the curve, its first or last segment is extrapolated.
   const above = sorted.findIndex((point) => point.quality >= quality);
   const at = above === -1 ? sorted.length - 1 : Math.max(1, above);
-  const [low, high] = [sorted[at - 1], sorted[at]] as [Point, Point];
+  const [low, high] = [sorted[at - 1], sorted[at]] as [T, T];
   const part = (quality - low.quality) / (high.quality - low.quality);
-  return bits / (low.bits * (high.bits / low.bits) ** part) - 1;
+  return value(low) * (value(high) / value(low)) ** part;
 }
 
 async function bitsOf(path: string): Promise<number> {
