@@ -7,6 +7,7 @@ import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { keyOfSegment } from '../../src/outputs/stored-tracks.ts';
 import { expectHlsRules, playable } from '../support/hls-rules.ts';
+import { TEST_PACKAGING } from '../support/packaging.ts';
 import { maxDifference, QUARTER_COLOURS, quartered, quartersOfImage } from '../support/quarters.ts';
 import { type BenchVideo, TaskBench } from '../support/task-bench.ts';
 import type { StoredVideos } from '../support/worker-bench.ts';
@@ -120,12 +121,55 @@ async function expectClip(
   return clip;
 }
 
+/** The decoding time of each packet of the copied rendition, and how much later it is shown, in order. */
+async function packetsOf(of: Stored): Promise<{ dts: number; delay: number }[]> {
+  const name = of.plan.encode.videoRenditions.at(-1)?.name ?? '';
+  const entries = ['-show_entries', 'packet=dts,pts', '-of', 'csv=p=0', await fileOf(of, name)];
+  const { stdout } = await runProgram('ffprobe', ['-v', 'error', '-select_streams', 'v', ...entries]);
+  return stdout
+    .split('\n')
+    .filter((line) => /^\d/.test(line))
+    .map((line) => line.split(',').map(Number))
+    .map(([pts = Number.NaN, dts = Number.NaN]) => ({ dts, delay: pts - dts }));
+}
+
+/** Checks that frames at the beginning and at the end of a clip are decoded in order, with the delay of the copied ones between them. */
+async function expectContinued(clip: Stored, { head, tail }: { head: number; tail: number }) {
+  const packets = await packetsOf(clip);
+  for (const [at, { dts }] of packets.entries())
+    expect(dts).toBeGreaterThan(packets[at - 1]?.dts ?? Number.NEGATIVE_INFINITY);
+  const delays = [...packets.slice(0, head), ...packets.slice(packets.length - tail)].map(
+    ({ delay }) => delay,
+  );
+  // Of a key frame of the copy.
+  expect(new Set(delays)).toEqual(new Set([packets[head]?.delay]));
+}
+
+/** Copied as the top rendition: it is small, so the encoder of its edges would have B-frames by its own settings. */
+async function transcodeCopy(name: string, options: readonly string[]): Promise<Stored> {
+  const parent = await transcode(
+    name,
+    [
+      ...[...large('30', 21), ...sound(440, 44_100, 21)],
+      ...['-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-preset', 'veryfast', '-b:v', '700k', ...options],
+      ...['-maxrate', '900k', '-bufsize', '900k', '-c:a', 'aac', '-ac', '2', '-b:a', '96k'],
+    ],
+    { allowCopy: true },
+  );
+  expect(parent.plan.encode.copiesVideo).toBe(true);
+  return parent;
+}
+
+const WITH_B_FRAMES = ['-profile:v', 'high', '-bf', '3', '-g', '60'];
+
+const ENCODED = [
+  ...[...video('320x180', '25', 21), ...sound(440, 48_000, 21)],
+  ...['-g', '50', '-bf', '2', ...H264, '-c:a', 'aac'],
+];
+
 describe('a clip of a video', () => {
   test('has exactly its frames, wherever it is cut', async () => {
-    const parent = await transcode('encoded.mkv', [
-      ...[...video('320x180', '25', 21), ...sound(440, 48_000, 21)],
-      ...['-g', '50', '-bf', '2', ...H264, '-c:a', 'aac'],
-    ]);
+    const parent = await transcode('encoded.mkv', ENCODED);
     for (const [start, end] of [
       [2, 20],
       [5, 6],
@@ -141,20 +185,13 @@ describe('a clip of a video', () => {
   });
 
   test.each([
-    ['High, B-frames', ['-profile:v', 'high', '-bf', '3', '-g', '60']],
-    ['Baseline', ['-profile:v', 'baseline', '-g', '75', '-sc_threshold', '0']],
-  ])('whose top rendition is a stream copy: %s', async (name, options) => {
-    const parent = await transcode(
-      `copied-${name.slice(0, 4)}.mp4`,
-      [
-        ...[...large('30', 21), ...sound(440, 44_100, 21)],
-        ...['-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-preset', 'veryfast', '-b:v', '700k', ...options],
-        ...['-maxrate', '900k', '-bufsize', '900k', '-c:a', 'aac', '-ac', '2', '-b:a', '96k'],
-      ],
-      { allowCopy: true },
-    );
-    expect(parent.plan.encode.copiesVideo).toBe(true);
-    await expectClip(parent, { start: 3.1, end: 17.5 }, { frames: 432 });
+    // Its key frames are at 4 and 16 s, or at 5 and 15 s.
+    ['High, B-frames', WITH_B_FRAMES, { head: 27, tail: 45 }],
+    ['Baseline', ['-profile:v', 'baseline', '-g', '75', '-sc_threshold', '0'], { head: 57, tail: 0 }],
+  ])('whose top rendition is a stream copy: %s', async (name, options, edges) => {
+    const parent = await transcodeCopy(`copied-${name.slice(0, 4)}.mp4`, options);
+    const clip = await expectClip(parent, { start: 3.1, end: 17.5 }, { frames: 432 });
+    await expectContinued(clip, edges);
   });
 
   test.each([
@@ -251,3 +288,37 @@ describe('a clip of a video', () => {
     expect(clip.manifest.duration).toBe(24.4);
   });
 });
+
+describe('a clip in CMAF', () => {
+  beforeAll(() => {
+    bench.packaging = 'cmaf';
+  });
+  afterAll(() => {
+    bench.packaging = TEST_PACKAGING;
+  });
+
+  test('has exactly its frames', async () => {
+    const parent = await transcode('encoded.mkv', ENCODED);
+    // Also of one frame and two before and after key frames.
+    await expectClip(parent, { start: 3.96, end: 10.08 }, { frames: 153 });
+    const clip = await expectClip(parent, { start: 3.04, end: 17.52 }, { frames: 362 });
+    await expectClip(clip, { start: 1, end: 10 }, { frames: 225 });
+  });
+
+  test('of a stream copy has the parameter sets of its edges, and a clip of that clip those of both', async () => {
+    const parent = await transcodeCopy('copied.mp4', WITH_B_FRAMES);
+    const clip = await expectClip(parent, { start: 3.1, end: 17.5 }, { frames: 432 });
+    await expectContinued(clip, { head: 27, tail: 45 });
+    const ofClip = await expectClip(clip, { start: 1.2, end: 12.5 }, { frames: 339 });
+    expect([parent, clip, ofClip].map(parameterSetsOf)).toEqual([1, 2, 3]);
+  });
+});
+
+/** The number of sequence parameter sets in the initialization section of the top rendition. */
+function parameterSetsOf({ manifest, plan }: Stored): number {
+  const top = plan.encode.videoRenditions.at(-1)?.name;
+  const { initialization = '' } = manifest.renditions.find(({ name }) => name === top) ?? {};
+  const section = Buffer.from(initialization, 'base64');
+  // After the type of the box, the sixth byte of the record.
+  return section.readUInt8(section.indexOf('avcC') + 9) & 31;
+}
