@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { StoredTrack } from '@framelane/contracts/internal-api';
 import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import { type DownloadWork, downloadExtension } from '@framelane/contracts/outputs/download';
-import { PACKAGINGS } from '@framelane/contracts/packaging';
+import { PACKAGINGS, type PackagingName } from '@framelane/contracts/packaging';
 import type { TrackRendition } from '@framelane/contracts/renditions';
 import { segmentKeyBelow } from '@framelane/object-store/object-keys';
 import { makeClip } from '@framelane/test-kit/clips';
@@ -15,7 +15,8 @@ import { TEST_PACKAGING } from '../support/packaging.ts';
 import { TaskBench, type TaskVideo } from '../support/task-bench.ts';
 
 const SECONDS = 14;
-const ZERO = PACKAGINGS[TEST_PACKAGING].startTimestamp / CLOCK_HZ;
+const zeroOf = (packaging: PackagingName) => PACKAGINGS[packaging].startTimestamp / CLOCK_HZ;
+const ZERO = zeroOf(TEST_PACKAGING);
 const TITLE = 'Tage & "Nächte" = 1; #2\\3';
 
 const CHAPTERS = [
@@ -203,6 +204,32 @@ describe('a download', () => {
       format: { tags: { major_brand: 'M4A ' } },
       streams: [{ codec_type: 'audio' }, { codec_type: 'audio' }, { codec_type: 'data' }],
     });
+  });
+});
+
+describe('a download of CMAF', () => {
+  beforeAll(() => {
+    bench.packaging = 'cmaf';
+  });
+  afterAll(() => {
+    bench.packaging = TEST_PACKAGING;
+  });
+
+  test('has every frame and every sample', async () => {
+    const clip = await makeClip(join(bench.directory, 'short.mkv'), {
+      video: 'testsrc2=s=160x90:r=25:d=10',
+      audio: 'sine=440:r=48000:d=10',
+      options: ['-g', '25', '-bf', '2', '-c:a', 'aac'],
+    });
+    const { video: short } = await bench.transcode(clip, 4, false);
+    const [picture, sound] = await bench.tracks(short.videoId, ['360p', 'audio']);
+    const { path } = await download('360p', [picture, sound] as StoredTrack[]);
+    const zero = zeroOf(bench.packaging);
+    const expected = await frames(await decrypted(picture as StoredTrack), zero);
+    expect(expected).toHaveLength(250);
+    expect(expected[0]).toMatch(/^0 /);
+    expect(await frames(path, 0)).toEqual(expected);
+    expect(await samples(path, 0, 0)).toBe(await samples(await decrypted(sound as StoredTrack), 0, zero));
   });
 });
 

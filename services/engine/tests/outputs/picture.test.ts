@@ -8,6 +8,7 @@ import { makeClip } from '@framelane/test-kit/clips';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { fetchTrack } from '../../src/outputs/stored-tracks.ts';
+import { TEST_PACKAGING } from '../support/packaging.ts';
 import { TaskBench, type TaskVideo } from '../support/task-bench.ts';
 
 const SECONDS = 10;
@@ -20,9 +21,14 @@ let track: StoredTrack;
 let decrypted: string;
 let segmentStarts: number[];
 
-/** A video in pieces with B-frames, whose frames all differ. */
 beforeAll(async () => {
   bench = await TaskBench.start();
+  await transcode();
+});
+afterAll(() => bench.stop());
+
+/** Makes the video of the pictures: in pieces with B-frames, all frames differ. */
+async function transcode(): Promise<void> {
   const clip = await makeClip(join(bench.directory, 'clip.mkv'), {
     options: [
       ...['-f', 'lavfi', '-i', `testsrc2=s=640x360:r=30000/1001:d=${SECONDS}`],
@@ -44,8 +50,7 @@ beforeAll(async () => {
     frames += await countFrames(decrypted);
   }
   await fetch(track);
-});
-afterAll(() => bench.stop());
+}
 
 async function countFrames(path: string): Promise<number> {
   const { stdout } = await runProgram('ffprobe', [
@@ -214,4 +219,20 @@ test('segments that are not video fail for good', async () => {
   await expect(
     bench.derive(video, { work: { ...STILL, start: 0, segments: ONE }, tracks: [odd], duration: SECONDS }),
   ).rejects.toMatchObject({ name: 'TranscodeFailure', retryable: false });
+});
+
+describe('a picture of CMAF', () => {
+  beforeAll(async () => {
+    bench.packaging = 'cmaf';
+    await transcode();
+  });
+  afterAll(() => {
+    bench.packaging = TEST_PACKAGING;
+  });
+
+  test.each([0, 59, 60, 299])('of the time of frame %d is that frame', async (number) => {
+    const segments = { first: segmentOf(number), count: 1 };
+    const start = Math.round((1000 * number) / FRAMES_PER_SECOND);
+    expect((await picture({ start, segments })).equals(await frame(number))).toBe(true);
+  });
 });
