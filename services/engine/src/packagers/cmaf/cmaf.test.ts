@@ -142,6 +142,8 @@ describe('the I-frames of a segment', () => {
     ]);
     for (const iFrame of iFrames)
       expect(await read(iFrame.segment)).toMatchObject({ start: iFrame.start, last: iFrame.start, units: 1 });
+    // Each lasts until the next one, and the last one until the end of the segment.
+    expect(iFrames.map((iFrame) => reader.frameSeconds(iFrame.segment))).toEqual([1, 1, 0.4]);
   });
 
   test('of a truncated segment are refused', async () => {
