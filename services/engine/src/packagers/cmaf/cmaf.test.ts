@@ -203,6 +203,11 @@ describe('the initialization section', () => {
     expect(CMAF.open(H264.reader, both).start(segment)).toBe(10.08);
   });
 
+  test('cannot be extended by that of another clock', () => {
+    const other = section('vide', { timescale: 90_000 });
+    expect(() => CMAF.extended(init, other, H264, 'avc1.64001e')).toThrow('different clocks');
+  });
+
   test('of a continued rendition sets the clock of the next one', () => {
     const options = CMAF.segmentOptions('output/init.mp4', section('vide', { timescale: 30_000 })).join(' ');
     expect(options).toContain('video_track_timescale=30000');

@@ -43,8 +43,10 @@ export const CMAF: Packager = {
   joined: (segment) => segment,
   adopted: (segment) => segment,
   extended: (initialization, other, { reader: { sample }, extended }, codecs) => {
-    const own = sectionOf(initialization, sample);
-    const configuration = extended(own.configuration, sectionOf(other, sample).configuration, codecs);
+    const [own, added] = [sectionOf(initialization, sample), sectionOf(other, sample)];
+    if (own.timescale !== added.timescale || own.trackId !== added.trackId)
+      throw new Error('The segments of two runs have different clocks or tracks');
+    const configuration = extended(own.configuration, added.configuration, codecs);
     return withConfiguration(own.bytes, sample.configurationBox, configuration);
   },
 };
