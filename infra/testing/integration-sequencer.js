@@ -3,6 +3,7 @@ import { LongestFirst } from './longest-first.js';
 /** The integration tests that take longest. */
 export const LONGEST_INTEGRATION_TESTS = [
   'transcode/pieces',
+  'transcode/packagings',
   'outputs/clip',
   'source/tracks-and-timestamps',
   'source/codecs',
