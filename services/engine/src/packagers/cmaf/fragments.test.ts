@@ -67,7 +67,7 @@ describe('a segment', () => {
     const segment = fragment({ runs: [[0, ALL, 2, 0, 512, 7, SYNC, 0, 512, 6, NOT_SYNC, 512]], media });
     expect(samplesOf(segment, TRACK)).toHaveLength(2);
     for (let bytes = 0; bytes < segment.length; bytes += 1)
-      expect(() => samplesOf(segment.subarray(0, bytes), TRACK)).toThrow(Error);
+      expect(() => samplesOf(segment.subarray(0, bytes), TRACK)).toThrow();
   });
 
   const whole = fragment({ runs: [[0, SIZE, 2, 7, 6]], media });
@@ -104,7 +104,7 @@ describe('a segment', () => {
         // Each box of the fragment in turn.
         if (!/^[a-z]{4}$/.test(changed.toString('latin1', at, at + 4))) continue;
         changed.writeUInt32BE(size, at - 4);
-        expect(() => samplesOf(changed, TRACK)).toThrow(Error);
+        expect(() => samplesOf(changed, TRACK)).toThrow();
       }
   });
 });
@@ -195,17 +195,15 @@ describe('a run', () => {
   });
 
   test.each([
-    ['more samples than it has fields for', [0, SIZE, 3, 7, 6], RangeError],
-    ['any number of samples', [0, SIZE, 2 ** 32 - 1, 7, 6], RangeError],
+    ['more samples than it has fields for', [0, SIZE, 3, 7, 6], 'out of range'],
+    ['any number of samples', [0, SIZE, 2 ** 32 - 1, 7, 6], 'out of range'],
     ['any number of samples without fields', [0, 0, 2 ** 32 - 1], 'is truncated'],
     ['empty samples', [0, SIZE, 3, 7, 0, 6], 'A sample is empty'],
     ['samples beyond its media', [0, SIZE, 2, 7, 7], 'is truncated'],
     ['a sample of 4 GiB', [0, SIZE, 2, 7, 2 ** 32 - 1], 'is truncated'],
     ['too few samples', [0, SIZE, 1, 7], 'does not describe all'],
-  ] as const)('with %s is refused', (_, run, error) => {
-    expect(() => read({ runs: [run as unknown as Fragment['runs'][number]] })).toThrow(
-      error as string | typeof RangeError,
-    );
+  ] as const)('with %s is refused', (_, run, message) => {
+    expect(() => read({ runs: [run as unknown as Fragment['runs'][number]] })).toThrow(message);
   });
 });
 
