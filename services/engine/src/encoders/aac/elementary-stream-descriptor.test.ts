@@ -35,6 +35,19 @@ describe('the codec string of audio', () => {
     expect(configuredCodec(Buffer.from(short, 'hex'))).toBe('mp4a.40.5');
   });
 
+  test('is found with lengths of two bytes', () => {
+    const long = Buffer.concat([
+      Buffer.from(
+        `${'00000000' + '038148' + '000100' + '0413'}40${'00'.repeat(12)}${'0502' + '1210'}`,
+        'hex',
+      ),
+      Buffer.alloc(300),
+    ]);
+    expect(configuredCodec(long)).toBe('mp4a.40.2');
+    expect(() => configuredCodec(long.subarray(0, 206))).toThrow('descriptor 3 is truncated');
+    expect(configuredCodec(long.subarray(0, 207))).toBe('mp4a.40.2');
+  });
+
   test.each([
     ['MPEG audio', ESDS.indexOf('4015', 0, 'hex'), 0x6b, 'not MPEG-4 audio'],
     ['no stream', 4, 9, 'descriptor 3 is missing'],

@@ -83,6 +83,7 @@ describe('the id of new parameter sets', () => {
     // There is an id for another set, but it has no place in the record.
     [idsUpTo(30), [0], 30],
     [[...idsUpTo(29), 31], [0], 31],
+    [[...idsUpTo(30).slice(1), 0], [0], 0],
     // All ids are taken.
     [[4], idsUpTo(31), 4],
     [[], idsUpTo(31), 0],
@@ -129,6 +130,18 @@ describe('an extended configuration', () => {
     const own = avcConfiguration([declaring(0)], [pictureSet(0)]);
     const other = avcConfiguration([sequenceSet(1, [9], 77)], [pictureSet(1)]);
     expect(() => extended(own, other, CODECS)).toThrow('has not used the profile');
+  });
+
+  test('has at most 31 sequence and 255 picture parameter sets', () => {
+    const pictures = Array.from({ length: 255 }, (_, at) => pictureSet(0, [7, at]));
+    const full = avcConfiguration(
+      idsUpTo(30).map((id) => declaring(id)),
+      pictures,
+    );
+    expect(extended(full, full, CODECS)).toEqual(full);
+    const [oneMore, another] = [avcConfiguration([declaring(31)], []), avcConfiguration([], [pictureSet(1)])];
+    for (const other of [oneMore, another])
+      expect(() => extended(full, other, CODECS)).toThrow('too many parameter sets');
   });
 
   test('has the same sets when all ids were used', () => {
