@@ -59,6 +59,12 @@ describe('a segment', () => {
     expect(segment.readUInt32BE(run + 12)).toBe(segment.indexOf('media'));
   });
 
+  test('is of its track, with addresses that begin at its fragment', () => {
+    const segment = segmentOf([sample(0, 'media')], { ...TRACK, trackId: 5 });
+    expect(segment.toString('hex')).toContain('746668640002000000000005');
+    expect(segment.toString('hex')).toContain('6d6668640000000000000001');
+  });
+
   test('needs a sample', () => {
     expect(() => segmentOf([], TRACK)).toThrow('needs a sample');
   });
