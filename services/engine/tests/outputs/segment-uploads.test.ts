@@ -264,19 +264,29 @@ describe('segments with an initialization section', () => {
     expect(failures).toHaveLength(1);
   });
 
-  test('of a stream copy are encoded if it has no parameter sets', async () => {
-    const without = (bytes: Buffer) => {
-      const changed = Buffer.from(bytes);
-      // Their number is the sixth byte of the record.
-      changed[changed.indexOf('avcC') + 9] = 0xe0;
-      return changed;
-    };
+  const withoutSets = (section: Buffer) => {
+    const changed = Buffer.from(section);
+    // Their number is the sixth byte of the record.
+    changed[changed.indexOf('avcC') + 9] = 0xe0;
+    return changed;
+  };
+  /** A section of more than 4 KiB: another box follows. */
+  const tooLarge = (section: Buffer) => {
+    const box = Buffer.alloc(4096);
+    box.writeUInt32BE(box.length);
+    box.write('free', 4, 'latin1');
+    return Buffer.concat([section, box]);
+  };
+  test.each([
+    ['it has no parameter sets', withoutSets],
+    ['those of its source are too large', tooLarge],
+  ])('of a stream copy are encoded if %s', async (_, changed) => {
     for (const [copied, expected] of [
       [['360p'], { name: 'InvalidSegmentError' }],
       [[], HOSTILE],
     ] as const) {
       const { uploads } = uploadsOf(['360p'], null, [...copied]);
-      await writeInitialization(without(clip.subarray(0, fragments[0])));
+      await writeInitialization(changed(clip.subarray(0, fragments[0])));
       await writeSegment(0);
       await expect(uploads.finish()).rejects.toMatchObject(expected);
     }

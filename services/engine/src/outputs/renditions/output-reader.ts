@@ -13,8 +13,10 @@ export function initializationFact({
   return initialization === null ? {} : { initialization };
 }
 
-/** Several times what ffmpeg writes. */
+/** Several times what ffmpeg writes for what it encodes. The parameter sets of a source can have more. */
 const MAX_INITIALIZATION_BYTES = 4096;
+/** More than the record of a decoder configuration has with parameter sets of usual sizes. */
+const MAX_FILE_BYTES = 1024 ** 2;
 
 /**
  * The initialization section that a run has written with its segments; null if the packaging has none. Call it when a segment exists. Throws a
@@ -26,7 +28,7 @@ export async function readInitializationFile(
   { hasInitialization }: Packager,
 ): Promise<Buffer | null> {
   if (!hasInitialization) return null;
-  const file = await output.file(name, MAX_INITIALIZATION_BYTES);
+  const file = await output.file(name, MAX_FILE_BYTES);
   if (file === null) throw new ToolOutputError(`${name} is missing`);
   try {
     if (file.bytes === 0) throw incompleteOutput(`${name} is empty`);
@@ -37,8 +39,8 @@ export async function readInitializationFile(
 }
 
 /**
- * The reader of the segments that a run writes. Throws if their initialization section cannot be parsed: an InvalidSegmentError for a stream copy,
- * whose source may have no parameter sets outside of its frames, else a ToolOutputError.
+ * The reader of the segments that a run writes. Throws if their initialization section cannot be parsed or is too large: an InvalidSegmentError for a
+ * stream copy, whose source may have no parameter sets outside of its frames, or too many; else a ToolOutputError.
  */
 export function openOutput(
   rendition: TrackRendition,
@@ -47,6 +49,8 @@ export function openOutput(
   { isCopy }: { isCopy: boolean },
 ): SegmentReader {
   try {
+    if ((initialization?.length ?? 0) > MAX_INITIALIZATION_BYTES)
+      throw new Error('The initialization section is too large');
     return packager.open(readerOf(rendition), initialization);
   } catch (error) {
     const what = `The segments of ${rendition} cannot be read: ${(error as Error).message}`;
