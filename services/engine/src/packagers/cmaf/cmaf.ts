@@ -5,7 +5,7 @@ import { ROUNDING_SECONDS } from '../../plan/key-frames.ts';
 import { readFrom, ToolOutputError } from '../../sandbox/tool-output.ts';
 import { incompleteOutput } from '../../transcode-failure.ts';
 import { type IFrame, InvalidSegmentError, type Packager, type SegmentReader } from '../packager.ts';
-import { hasFragment, isSync, type Sample, samplesOf, segmentOf } from './fragments.ts';
+import { isSegment, isSync, type Sample, samplesOf, segmentOf } from './fragments.ts';
 import { type Initialization, readInitialization, timescaleOf, withConfiguration } from './initialization.ts';
 
 /**
@@ -37,7 +37,7 @@ export const CMAF: Packager = {
     ...['-individual_header_trailer', '0'],
   ],
   open: ({ sample }, initialization) => reading(sample, sectionOf(initialization, sample)),
-  isSegment: hasFragment,
+  isSegment,
   trackOf: (initialization, reader) => sectionOf(initialization, reader.sample),
   completed: (segment) => segment,
   joined: (segment) => segment,

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type Fragment, fragment } from '../../../tests/support/cmaf-boxes.ts';
 import { ToolOutputError } from '../../sandbox/tool-output.ts';
 import { box } from './boxes.ts';
-import { hasFragment, isSync, type Sample, samplesOf, segmentOf } from './fragments.ts';
+import { isSegment, isSync, type Sample, samplesOf, segmentOf } from './fragments.ts';
 import type { Initialization } from './initialization.ts';
 
 const NOT_SYNC = 0x101_0000;
@@ -96,11 +96,18 @@ describe('a segment', () => {
     expect(() => samplesOf(segment, TRACK)).toThrow(message);
   });
 
-  test('has whole boxes, a fragment and media', () => {
-    expect(hasFragment(whole)).toBe(true);
-    for (let bytes = 0; bytes < whole.length; bytes += 1)
-      expect(hasFragment(whole.subarray(0, bytes))).toBe(false);
-    expect(hasFragment(mdat)).toBe(false);
+  test('is recognized by fragments that describe their media exactly, without its section', () => {
+    const segment = segmentOf([sample(0, 'one'), sample(512, 'three')], TRACK);
+    expect(isSegment(segment)).toBe(true);
+    for (let bytes = 0; bytes < segment.length; bytes += 1)
+      expect(isSegment(segment.subarray(0, bytes))).toBe(false);
+    expect(isSegment(mdat)).toBe(false);
+    // The boxes are whole, but the size of the first sample is another one.
+    const changed = Buffer.from(segment);
+    const size = segment.indexOf('trun') + 20;
+    expect(segment.readUInt32BE(size)).toBe('one'.length);
+    changed.writeUInt32BE('three'.length, size);
+    expect(isSegment(changed)).toBe(false);
   });
 
   test('with a box of a wrong size is refused', () => {

@@ -2,16 +2,6 @@ import { ToolOutputError } from '../../sandbox/tool-output.ts';
 import { box, boxesIn, contentOf, FULL_BOX_BYTES, fullBox } from './boxes.ts';
 import type { Initialization } from './initialization.ts';
 
-/** Whether bytes consist of whole boxes, among them a fragment and its media. */
-export function hasFragment(bytes: Buffer): boolean {
-  try {
-    const types = boxesIn(bytes).map(({ type }) => type);
-    return types.includes('moof') && types.includes('mdat');
-  } catch {
-    return false;
-  }
-}
-
 /** A sample of a fragment: an access unit. Times in the timescale of its track. */
 export type Sample = {
   decodingTime: number;
@@ -45,7 +35,7 @@ export function isSync({ flags }: Sample): boolean {
  * The samples of a segment in decoding order: of each fragment, a `moof` and its `mdat`, as ffmpeg writes them for one track. Throws if the
  * segment is truncated, or its fragments do not describe its media exactly; a ToolOutputError if it has more samples than ffmpeg writes.
  */
-export function samplesOf(segment: Buffer, track: Initialization): Sample[] {
+export function samplesOf(segment: Buffer, track: WithDefaults): Sample[] {
   const samples: Sample[] = [];
   for (const { moof, media } of fragmentsOf(segment))
     for (const sample of samplesOfFragment(moof, media, track)) {
@@ -54,6 +44,18 @@ export function samplesOf(segment: Buffer, track: Initialization): Sample[] {
     }
   if (samples.length === 0) throw new Error('A segment has no media');
   return samples;
+}
+
+/** ffmpeg writes no sizes of samples into initialization sections, so a segment can be checked without its section. */
+const NO_DEFAULTS = { defaults: { duration: 0, size: 0, flags: 0 } };
+
+/** Whether bytes are a segment whose fragments describe its media exactly. The bytes of the samples are not read. */
+export function isSegment(bytes: Buffer): boolean {
+  try {
+    return samplesOf(bytes, NO_DEFAULTS).length > 0;
+  } catch {
+    return false;
+  }
 }
 
 /** The fragments of a segment. Other boxes do not matter. */
@@ -67,7 +69,7 @@ function* fragmentsOf(segment: Buffer): Generator<{ moof: Buffer; media: Buffer 
   }
 }
 
-function* samplesOfFragment(moof: Buffer, media: Buffer, track: Initialization): Generator<Sample> {
+function* samplesOfFragment(moof: Buffer, media: Buffer, track: WithDefaults): Generator<Sample> {
   const boxes = boxesIn(contentOf(boxesIn(moof), 'traf'));
   const defaults = defaultsOf(contentOf(boxes, 'tfhd'), track);
   let decodingTime = decodingTimeOf(contentOf(boxes, 'tfdt'));
@@ -96,9 +98,10 @@ function decodingTimeOf(tfdt: Buffer): number {
   return Number(time);
 }
 
+type WithDefaults = Pick<Initialization, 'defaults'>;
 type Defaults = Initialization['defaults'];
 
-function defaultsOf(tfhd: Buffer, { defaults }: Initialization): Defaults {
+function defaultsOf(tfhd: Buffer, { defaults }: WithDefaults): Defaults {
   const flags = tfhd.readUIntBE(1, 3);
   let at = FULL_BOX_BYTES + 4;
   const next = (flag: number, bytes: number): number | undefined => {
