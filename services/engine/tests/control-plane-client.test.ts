@@ -124,7 +124,13 @@ describe('the control plane client', () => {
     };
     const planning = {
       ...common,
-      work: { kind: 'plan', hashSource: true, pieceSeconds: null, audioOnly: 'accepted' },
+      work: {
+        kind: 'plan',
+        hashSource: true,
+        pieceSeconds: null,
+        audioOnly: 'accepted',
+        packaging: 'cmaf',
+      },
     };
     respondWith(200, planning);
     expect(await claim()).toEqual(planning);
