@@ -23,8 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([streams.stop(), fragments.stop()]));
 
-const video = (rate: string, seconds = 5, size = '160x90') => `testsrc2=s=${size}:r=${rate}:d=${seconds}`;
-const tone = (rate: number, seconds = 5) => `sine=r=${rate}:d=${seconds}`;
+const video = (rate: string, seconds = 3, size = '160x90') => `testsrc2=s=${size}:r=${rate}:d=${seconds}`;
+const tone = (rate: number, seconds = 3) => `sine=r=${rate}:d=${seconds}`;
 const KEPT = [
   '-preset',
   'veryfast',
@@ -185,7 +185,7 @@ const SOURCES: Record<string, { file: string } & Clip> = {
     options: ['-c:v', 'mpeg4'],
   },
   'five frames': { file: 'still.mp4', video: video('25', 0.2), options: ['-c:v', 'mpeg4'] },
-  'sound alone': { file: 'alone.m4a', audio: tone(44_100, 13), options: STEREO },
+  'sound alone': { file: 'alone.m4a', audio: tone(44_100, 7), options: STEREO },
 };
 
 type Frame = { milliseconds: number; hash: string };
