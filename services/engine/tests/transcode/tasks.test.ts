@@ -145,6 +145,13 @@ describe('an engine that can link to sources', () => {
     await until(() => counted.mock.calls.length === 2);
     // The two tasks run at the same time.
     expect(counted.mock.calls.map(([seconds]) => seconds).sort()).toEqual([0, 20]);
+    // Its I-frames are those of the only rendition. There is a key frame each second.
+    const done = eventsOf<Completed>('task.completed', videoId);
+    const manifest = madeVideo(
+      plan,
+      done.map(({ data }) => data.result),
+    );
+    expect(manifest.iFrames?.segments).toHaveLength(20);
   });
 
   test('a task renews its lease only until it ends', async () => {

@@ -1,7 +1,9 @@
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { Task } from '@framelane/contracts/outputs/tasks';
-import type { EncodePlan } from '@framelane/contracts/transcode-plan';
+import type { VideoRendition } from '@framelane/contracts/renditions';
+import type { EncodePlan, TaskPlan } from '@framelane/contracts/transcode-plan';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
+import { iFrameSource } from '../../plan/encode-plan.ts';
 import type { TaskJob } from '../kinds.ts';
 import {
   maxSegments,
@@ -22,7 +24,7 @@ export async function runTracks(
   directory: string,
   context: RunContext,
 ): Promise<TaskResult> {
-  const { encode } = plan;
+  const { encode, iFrames } = plan;
   const { stored } = await runAndStore(
     {
       output,
@@ -31,7 +33,7 @@ export async function runTracks(
       progress: timeProgress(encode),
       segments: {
         renditions: namesOf([...part.videoRenditions, ...part.audio]),
-        iFramesOf: null,
+        iFramesOf: iFrames ? ownIFrameSource(plan, part) : null,
         maxSegments: maxSegments(plan),
       },
       storeOthers: noOthers,
@@ -41,4 +43,10 @@ export async function runTracks(
     context,
   );
   return { renditions: describeStored(part, stored, { firstFrame: 0, frames: encode.frames }) };
+}
+
+/** The rendition whose I-frames are stored, if the run makes it: a long video may have no other than its copy. */
+function ownIFrameSource({ encode }: TaskPlan, { videoRenditions }: EncodePlan): VideoRendition | null {
+  const source = iFrameSource(encode.videoRenditions);
+  return videoRenditions.some(({ name }) => name === source) ? source : null;
 }

@@ -39,12 +39,17 @@ describe('sound is read in parts', () => {
   });
 
   test('of which no one blocks the event loop', async () => {
-    const block = await longestBlock(async () => {
-      const { heard } = await nextPart(file(), { from: 0, end: ALL, most: PART });
-      await readWav(file(), 0, heard?.end ?? 0);
-    });
+    const blocks: number[] = [];
+    // Other processes can hold this one up, but hardly in each of several rounds.
+    for (let round = 0; round < 5; round += 1)
+      blocks.push(
+        await longestBlock(async () => {
+          const { heard } = await nextPart(file(), { from: 0, end: ALL, most: PART });
+          await readWav(file(), 0, heard?.end ?? 0);
+        }),
+      );
     // Measured at once, the loudness of such a part takes 25 ms.
-    expect(block).toBeLessThan(10);
+    expect(Math.min(...blocks)).toBeLessThan(10);
   });
 
   test('of which silence is not heard', async () => {
