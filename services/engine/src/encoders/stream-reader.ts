@@ -24,8 +24,8 @@ export type SampleReader = {
   codecString: (configuration: Buffer) => string;
   /** Whether decoding can start at a sample. */
   isDecodable: (sample: Buffer) => boolean;
-  /** Whether the sample needs that configuration alone: one set of parameters, and none that the sample brings along. */
-  isConfigured: (sample: Buffer, configuration: Buffer) => boolean;
+  /** Tells whether a sample needs that configuration alone: one set of parameters, and none that the sample brings along. */
+  isConfigured: (configuration: Buffer) => (sample: Buffer) => boolean;
 };
 
 /** Finds what configures a decoder in the bytes of a stream. */

@@ -6,8 +6,9 @@ import { makeClip } from '@framelane/test-kit/clips';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { FAKE_DEVICE, FakeDeviceFfmpeg } from '../support/fake-device.ts';
-import { decrypted, expectHlsRules } from '../support/hls-rules.ts';
+import { expectHlsRules } from '../support/hls-rules.ts';
 import { ffprobe } from '../support/media.ts';
+import { renditionFile } from '../support/rendition-file.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 let fake: FakeDeviceFfmpeg;
@@ -77,10 +78,7 @@ describe('an engine with VAAPI', () => {
     expect(manifest.renditions[0]?.segments.map(({ duration }) => duration)).toEqual([2, 2, 4, 6, 6]);
     expect(await videosOf(bench, 'encoded')).toBe(1);
     expect(await bench.metric('framelane_engine_device_ready')).toBe(1);
-    const [rendition] = manifest.renditions;
-    const [segment = ''] = rendition ? await decrypted(bench, videoId, rendition) : [];
-    const path = join(bench.directory, 'segment.ts');
-    await writeFile(path, segment);
+    const path = await renditionFile(bench, videoId, manifest.renditions[0]);
     const { streams } = await ffprobe<{ streams: object[] }>('-show_streams', path);
     expect(streams).toMatchObject([
       { profile: 'High', color_space: 'bt709', color_transfer: 'bt709', color_primaries: 'bt709' },

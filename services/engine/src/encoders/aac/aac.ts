@@ -26,7 +26,7 @@ export const AAC: AudioEncoder = {
       codecString: configuredCodec,
       isDecodable: () => true,
       // Samples bring no configuration.
-      isConfigured: () => true,
+      isConfigured: () => () => true,
     },
   },
 };

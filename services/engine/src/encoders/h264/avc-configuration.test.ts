@@ -57,12 +57,18 @@ test.each([
   ['one more', [sequenceSet(0), sequenceSet(1), pictureSet(0), unit(5, 1)], false],
   ['another one after the picture', [unit(5, 1), pictureSet(1)], false],
 ] as const)('a sample may have parameter sets: %s: %s', (_, units, expected) => {
-  expect(isConfigured(sampleOf(...units), configuration)).toBe(expected);
+  expect(isConfigured(configuration)(sampleOf(...units))).toBe(expected);
 });
 
 test('a configuration with none or several sequence parameter sets does not say which one a sample needs', () => {
   for (const sets of [[], [sequenceSet(0), sequenceSet(1)]])
-    expect(isConfigured(sampleOf(unit(5, 1)), avcConfiguration(sets, [pictureSet(0)]))).toBe(false);
+    expect(isConfigured(avcConfiguration(sets, [pictureSet(0)]))(sampleOf(unit(5, 1)))).toBe(false);
+});
+
+test('a sample of very many units is not looked at', () => {
+  const isOwn = isConfigured(avcConfiguration([sequenceSet(0)], [pictureSet(0)]));
+  const units = (count: number) => sampleOf(...Array.from({ length: count }, () => unit(1, 1)));
+  expect([isOwn(units(1000)), isOwn(units(1001))]).toEqual([true, false]);
 });
 
 describe('the id of new parameter sets', () => {
@@ -176,7 +182,7 @@ test('samples are read in linear time', async () => {
   await requireLinearTime(2 ** 22, samplesOf, (samples) => {
     for (const sample of samples) {
       isIdrSample(sample);
-      isConfigured(sample, sets);
+      isConfigured(sets)(sample);
     }
   });
 });

@@ -28,21 +28,38 @@ export function configuredCodec(configuration: Buffer): string {
   return `avc1.${head.toString('hex', 1, 4)}`;
 }
 
-/** Whether a sample is an IDR picture. */
+/** Whether a sample is an IDR picture. False if its first slice is after more units than any picture needs. */
 export function isIdrSample(sample: Buffer): boolean {
-  for (const unit of unitsOf(sample)) if (SLICES.includes(typeOf(unit))) return typeOf(unit) === IDR_SLICE;
+  let units = 0;
+  for (const unit of unitsOf(sample)) {
+    if (SLICES.includes(typeOf(unit))) return typeOf(unit) === IDR_SLICE;
+    units += 1;
+    if (units > MAX_UNITS) return false;
+  }
   return false;
 }
 
-/** Whether a configuration has one sequence parameter set, and all parameter sets in a sample are those of the configuration. */
-export function isConfigured(sample: Buffer, configuration: Buffer): boolean {
+/**
+ * Tells whether the configuration has one sequence parameter set, and all parameter sets in a sample are those of the configuration. False for a
+ * sample of more units than any picture needs: to look at all of them would take long.
+ */
+export function isConfigured(configuration: Buffer): (sample: Buffer) => boolean {
   const { sequenceSets, pictureSets } = read(configuration);
-  if (sequenceSets.length !== 1) return false;
+  if (sequenceSets.length !== 1) return () => false;
   const known = new Set([...sequenceSets, ...pictureSets].map((set) => set.toString('latin1')));
-  for (const unit of unitsOf(sample))
-    if (PARAMETER_SETS.includes(typeOf(unit)) && !known.has(unit.toString('latin1'))) return false;
-  return true;
+  return (sample) => {
+    let units = 0;
+    for (const unit of unitsOf(sample)) {
+      units += 1;
+      if (units > MAX_UNITS) return false;
+      if (PARAMETER_SETS.includes(typeOf(unit)) && !known.has(unit.toString('latin1'))) return false;
+    }
+    return true;
+  };
 }
+
+/** A picture of 1080p has 68 rows of macroblocks, and usually at most one slice for each. */
+const MAX_UNITS = 1000;
 
 const PARAMETER_SETS = [SEQUENCE_PARAMETER_SET, PICTURE_PARAMETER_SET];
 

@@ -1,4 +1,5 @@
 import type { HardwareEncoder } from '../encoder.ts';
+import { WITH_AND_WITHOUT_B_FRAMES } from './b-frames.ts';
 import { averageRate } from './hardware-rate.ts';
 import { h264Level } from './level.ts';
 import { playbackObstacle } from './playable.ts';
@@ -19,9 +20,6 @@ export const QSV: HardwareEncoder = {
     ['-a53cc', '0'],
     ['-flags', '+cgop'],
   ],
-  variants: [
-    { name: 'B-frames', options: [['-bf', '2']] },
-    { name: 'no B-frames', options: [['-bf', '0']] },
-  ],
+  variants: WITH_AND_WITHOUT_B_FRAMES,
   obstacle: playbackObstacle,
 };

@@ -1,4 +1,5 @@
 import { buffer } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { PACKAGINGS } from '@framelane/contracts/packaging';
 import type { SampleReader } from '../../encoders/stream-reader.ts';
 import { ROUNDING_SECONDS } from '../../plan/key-frames.ts';
@@ -70,7 +71,7 @@ function reading(reader: SampleReader, track: Initialization): SegmentReader {
       if (first === undefined || !canStart(first))
         throw new InvalidSegmentError('Decoding cannot start at the beginning of a segment');
       // The section says it once for all segments.
-      if (isCopy && !samples.every(({ bytes }) => reader.isConfigured(bytes, configuration)))
+      if (isCopy && !(await areConfigured(samples, reader.isConfigured(configuration))))
         throw new InvalidSegmentError('A segment changes its parameter sets');
       return {
         codecs,
@@ -131,6 +132,20 @@ function readSamples(segment: Buffer, track: Initialization): Sample[] {
     if (error instanceof ToolOutputError) throw error;
     throw incompleteOutput(`A segment is truncated: ${(error as Error).message}`);
   }
+}
+
+/** Samples that are looked at before other work may go on. */
+const SAMPLES_AT_ONCE = 20;
+
+async function areConfigured(
+  samples: readonly Sample[],
+  isConfigured: (sample: Buffer) => boolean,
+): Promise<boolean> {
+  for (const [at, { bytes }] of samples.entries()) {
+    if (at % SAMPLES_AT_ONCE === 0) await setImmediate();
+    if (!isConfigured(bytes)) return false;
+  }
+  return true;
 }
 
 /** The boxes that a segment may begin with. */
