@@ -30,6 +30,11 @@ export function audioFormatChange(error: unknown): { index: number } | null {
 
 const OUT_OF_MEMORY = /Cannot allocate memory/;
 
+const OUT_OF_THREADS = /Resource temporarily unavailable/;
+
+/** A decoder has refused a packet: in the words of ffmpeg 5, and from version 6 on. */
+const REFUSED_PACKET = /^Error while decoding stream |\] Error submitting packet to decoder: /;
+
 const LACK_OF_MEMORY = /Cannot allocate memory|malloc of size/;
 const needsTooMuchMemory = fileFault('malformed_media', 'The file needs too much memory to read.');
 
@@ -43,7 +48,7 @@ const PATTERNS: readonly (readonly [RegExp, Verdict])[] = [
     engineFault('The engine could not start its tools.'),
   ],
   [OUT_OF_MEMORY, engineFault('The engine ran out of memory.')],
-  [/Resource temporarily unavailable/, engineFault('The engine ran out of threads.')],
+  [OUT_OF_THREADS, engineFault('The engine ran out of threads.')],
   [
     /^\[(?:mp3|aac|wav|aiff|flac|amr) @ .*Format not on whitelist/m,
     fileFault('not_a_video', `The file has sound alone. Upload a video. ${AUDIO_ONLY_ADVICE}`),
@@ -107,6 +112,11 @@ function saysThatPacketIsUnread(line: string): boolean {
   return line.startsWith('[in#0') && line.includes(`] Error during demuxing${reason}`);
 }
 
+/** Whether something lacked a thread: decoders report damaged packets by the same error number (libdav1d does). */
+function lacksThreads(lines: readonly string[]): boolean {
+  return lines.some((line) => OUT_OF_THREADS.test(line) && !REFUSED_PACKET.test(line));
+}
+
 function linesOf({ stderr }: ToolError): string[] {
   return stderr.split('\n');
 }
@@ -121,7 +131,9 @@ function verdict(error: ToolError, stage: 'probe' | 'encode'): Verdict {
   }
   if (end === 'memory') return fileFault('transcode_failed', 'The file needs too much memory to transcode.');
   if (end === 'output_limit') return fileFault('malformed_media', 'The file contains too much metadata.');
-  const match = PATTERNS.find(([pattern]) => pattern.test(stderr));
+  const match = PATTERNS.find(([pattern]) =>
+    pattern === OUT_OF_THREADS ? lacksThreads(linesOf(error)) : pattern.test(stderr),
+  );
   if (match?.[0] === OUT_OF_MEMORY && (stage === 'probe' || lacksMemoryForPacketOnly(linesOf(error)))) {
     return needsTooMuchMemory;
   }

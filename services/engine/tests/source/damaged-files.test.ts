@@ -26,9 +26,11 @@ const CONCURRENCY = 3;
 
 jest.setTimeout(120_000 + SEEDS.size * 10_000);
 
+type ClipOptions = [name: string, options: string[]];
+
 const VIDEO = 'testsrc2=s=64x64:r=25:d=0.6';
 const AUDIO = 'sine=d=0.6';
-const CLIPS: [string, string[]][] = [
+const CLIPS: ClipOptions[] = [
   ['a.mp4', ['-c:a', 'aac']],
   ['b.mp4', ['-c:a', 'aac', '-movflags', '+frag_keyframe+empty_moov']],
   ['c.mkv', ['-c:a', 'libopus']],
@@ -42,11 +44,22 @@ const CLIPS: [string, string[]][] = [
   ['l.mxf', ['-c:v', 'mpeg2video', '-c:a', 'pcm_s16le', '-ar', '48000']],
   ['j.mov', ['-c:v', 'prores', '-pix_fmt', 'yuv422p10le', '-c:a', 'pcm_s16le']],
 ];
+const AV1 = ['-c:v', 'libsvtav1', '-preset', '12', '-svtav1-params', 'lp=1'];
+const HEVC = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'];
+/** Apart from the others, whose number determines the files of the known seeds. */
+const AV1_AND_HEVC: ClipOptions[] = [
+  ['m.mp4', [...AV1, '-c:a', 'aac']],
+  ['n.mp4', [...HEVC, '-tag:v', 'hvc1', '-c:a', 'aac']],
+  ['o.webm', [...AV1, '-c:a', 'libopus']],
+  ['p.ts', [...HEVC, '-c:a', 'aac']],
+];
 /** Truncation points, relative to the size of the file. */
 const PARTS = [0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99];
 
 let bench: WorkerBench;
-const originals: Buffer[] = [];
+/** The whole files, by name. */
+const originals = new Map<string, Buffer>();
+const original = (name: string) => originals.get(name) ?? Buffer.of();
 beforeAll(async () => {
   bench = await WorkerBench.start({
     slots: CONCURRENCY,
@@ -57,9 +70,9 @@ beforeAll(async () => {
       stallSeconds: 20,
     },
   });
-  for (const [name, options] of CLIPS) {
+  for (const [name, options] of [...CLIPS, ...AV1_AND_HEVC]) {
     const clip = await makeClip(join(bench.directory, name), { video: VIDEO, audio: AUDIO, options });
-    originals.push(await readFile(clip));
+    originals.set(name, await readFile(clip));
   }
 });
 afterAll(() => bench.stop());
@@ -99,23 +112,40 @@ async function expectAllFine(files: { name: string; content: Buffer }[]): Promis
 }
 
 test('files may be truncated anywhere', async () => {
-  const files = originals.flatMap((original, clip) =>
+  const files = [...CLIPS, ...AV1_AND_HEVC].flatMap(([name], clip) =>
     PARTS.filter((_, at) => at % 4 === clip % 4 || COUNT > 100).map((part) => ({
-      name: `${part} of ${CLIPS[clip]?.[0]}`,
-      content: original.subarray(0, Math.ceil(original.length * part)),
+      name: `${part} of ${name}`,
+      content: original(name).subarray(0, Math.ceil(original(name).length * part)),
     })),
   );
   await expectAllFine(files);
 });
 
-test('files may be damaged anywhere', async () => {
+test.each([
+  ['', CLIPS],
+  [' of AV1 and HEVC', AV1_AND_HEVC],
+])('files%s may be damaged anywhere', async (_, clips) => {
   const files = Array.from(SEEDS, (seed) => {
     const random = new Random(seed);
-    const clip = random.below(CLIPS.length);
-    return {
-      name: `seed ${seed}, ${CLIPS[clip]?.[0]}`,
-      content: mutated(originals[clip] ?? Buffer.of(), random),
-    };
+    const [name] = random.pick(clips);
+    return { name: `seed ${seed}, ${name}`, content: mutated(original(name), random) };
   });
   await expectAllFine(files);
+});
+
+test('AV1 whose frames cannot be decoded is the fault of the file', async () => {
+  const clip = await makeClip(join(bench.directory, 'av1.mp4'), {
+    video: 'testsrc2=s=320x180:r=25:d=2',
+    options: AV1,
+  });
+  const content = await readFile(clip);
+  const begin = content.indexOf('mdat') + 4;
+  const end = begin - 8 + content.readUInt32BE(begin - 8);
+  for (let at = begin; at < end; at += 150) content[at] = (content[at] ?? 0) ^ 1;
+  const path = join(bench.directory, 'undecodable.mp4');
+  await writeFile(path, content);
+  expect(await bench.failure(await bench.submit(path))).toMatchObject({
+    code: 'transcode_failed',
+    retryable: false,
+  });
 });
