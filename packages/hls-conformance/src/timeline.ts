@@ -32,7 +32,7 @@ export function timelineOf(rendition: Rendition, presentation: Presentation): Ti
     return { reason: `${name} has streams besides its audio that are not read` };
   }
   const frame = kind === 'video' ? videoFrame(segments) : audioFrame(segments);
-  if (frame === null) return { reason: `${name} has no H.264 or AAC with known times` };
+  if (frame === null) return { reason: `${name} has no video or AAC with known times` };
   return assemble(rendition, kind, frame, clockOf(presentation));
 }
 

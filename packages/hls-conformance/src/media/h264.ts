@@ -1,54 +1,24 @@
 import { BitReader } from './bit-reader.ts';
+import { withoutEmulationPrevention } from './nal-units.ts';
+import { type ColourTags, type SequenceParameters, UNTAGGED, type VideoSyntax } from './video-syntax.ts';
 
 /** Types of NAL units (ISO/IEC 14496-10 table 7-1). */
-export const NAL = { slice: 1, partition: 2, idrSlice: 5, sps: 7, pps: 8, delimiter: 9 } as const;
-
-/** The values of a sequence parameter set that the rules use. */
-export type SequenceParameters = {
-  /** RFC 6381. */
-  codec: string;
-  /** Displayed pixels, after cropping. */
-  width: number;
-  height: number;
-  colours: ColourTags;
-};
-
-/** How to convert samples to light, by the code points of ITU-T H.273. 2 is unspecified. */
-export type ColourTags = {
-  primaries: number;
-  transfer: number;
-  matrix: number;
-  /** Whether samples use the full range of values. */
-  fullRange: boolean;
-};
-
-const START_CODE = Buffer.from([0, 0, 1]);
+const NAL = { slice: 1, partition: 2, idrSlice: 5, sps: 7, pps: 8, delimiter: 9 } as const;
 
 /** Profiles whose parameter sets have a chroma format (§7.3.2.1.1). */
 const PROFILES_WITH_CHROMA = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
 
-/** The NAL units of an H.264 byte stream (annex B), split at start codes of three bytes. A unit may end with zero bytes. */
-export function* nalUnits(stream: Buffer): Generator<Buffer> {
-  let start = stream.indexOf(START_CODE);
-  while (start !== -1) {
-    const next = stream.indexOf(START_CODE, start + 3);
-    const unit = stream.subarray(start + 3, next === -1 ? undefined : next);
-    if (unit.length > 0) yield unit;
-    start = next;
-  }
-}
-
-export function nalType(unit: Buffer): number {
+function nalType(unit: Buffer): number {
   return unit.readUInt8(0) & 0x1f;
 }
 
 /** Whether a type of NAL unit is a slice or a slice data partition. */
-export function isSlice(type: number): boolean {
+function isSlice(type: number): boolean {
   return type >= NAL.slice && type <= NAL.idrSlice;
 }
 
 /** Reads a sequence parameter set (§7.3.2.1.1). Throws a RangeError if it is truncated. */
-export function readSequenceParameters(unit: Buffer): SequenceParameters {
+function readSequenceParameters(unit: Buffer): SequenceParameters {
   const reader = new BitReader(withoutEmulationPrevention(unit.subarray(1)));
   const [profile, constraints, level] = [reader.bits(8), reader.bits(8), reader.bits(8)];
   reader.unsigned(); // seq_parameter_set_id
@@ -69,19 +39,18 @@ export function readSequenceParameters(unit: Buffer): SequenceParameters {
   const cropX = chroma === 1 || chroma === 2 ? 2 : 1;
   const cropY = (chroma === 1 ? 2 : 1) * fields;
   return {
-    codec: `avc1.${Buffer.from([profile, constraints, level]).toString('hex')}`,
+    names: [`avc1.${Buffer.from([profile, constraints, level]).toString('hex')}`],
     width: 16 * columns - cropX * (left + right),
     height: 16 * rows * fields - cropY * (top + bottom),
     colours: readColours(reader),
   };
 }
 
-const UNTAGGED: ColourTags = { primaries: 2, transfer: 2, matrix: 2, fullRange: false };
 /** The aspect_ratio_idc that width and height follow (table E-1). */
 const EXTENDED_ASPECT_RATIO = 255;
 
-/** Reads the colours from the video usability information, if there is any (annex E.1.1). */
-function readColours(reader: BitReader): ColourTags {
+/** Reads the colours from the video usability information, if there is any (annex E.1.1). HEVC begins with the same fields. */
+export function readColours(reader: BitReader): ColourTags {
   if (!reader.flag()) return UNTAGGED;
   if (reader.flag() && reader.bits(8) === EXTENDED_ASPECT_RATIO) reader.bits(32);
   if (reader.flag()) reader.flag(); // overscan_appropriate_flag
@@ -125,17 +94,19 @@ function skipPictureOrderCount(reader: BitReader): void {
   for (let left = reader.unsigned(); left > 0; left -= 1) reader.signed();
 }
 
-/** Removes the 3 of each 0 0 3 (§7.3.1). */
-function withoutEmulationPrevention(bytes: Buffer): Buffer {
-  const payload: number[] = [];
-  let zeros = 0;
-  for (const byte of bytes) {
-    if (zeros >= 2 && byte === 3) {
-      zeros = 0;
-      continue;
-    }
-    zeros = byte === 0 ? zeros + 1 : 0;
-    payload.push(byte);
-  }
-  return Buffer.from(payload);
-}
+export const H264: VideoSyntax = {
+  name: 'H.264',
+  parameterSets: new Map([
+    [NAL.sps, 'SPS'],
+    [NAL.pps, 'PPS'],
+  ]),
+  sequenceType: NAL.sps,
+  delimiterType: NAL.delimiter,
+  setsAreInEntry: true,
+  typeOf: nalType,
+  frameOf: (unit) => {
+    const type = nalType(unit);
+    return isSlice(type) ? { isKey: type === NAL.idrSlice, kind: `NAL type ${type}` } : null;
+  },
+  readSequence: readSequenceParameters,
+};

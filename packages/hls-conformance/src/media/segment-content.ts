@@ -15,8 +15,13 @@ export type TransportContent = {
   counters: Counters[];
 };
 
-/** What only fragmented MP4 has: how its boxes break the rules of HLS. */
-export type FragmentsContent = { violations: string[] };
+/** What only fragmented MP4 has. */
+export type FragmentsContent = {
+  /** How its boxes break the rules of HLS. */
+  violations: string[];
+  /** The type of the sample entry of the video, e.g. `hvc1`; null without video. */
+  videoEntry: string | null;
+};
 
 /** The measurements of a segment, up to the first error. */
 export type SegmentContent = {

@@ -1,5 +1,6 @@
 import { AudioTrack } from './audio-track.ts';
-import { nalUnits } from './h264.ts';
+import { H264 } from './h264.ts';
+import { nalUnits } from './nal-units.ts';
 import { type PesPacket, PesReader } from './pes-packets.ts';
 import {
   PAT_PID,
@@ -110,7 +111,7 @@ export class SegmentReader {
   #open(pid: number, type: number): void {
     if (this.#tracks.has(pid)) return;
     if (type === STREAM_TYPE.h264 && this.#video === null) {
-      const video = new VideoTrack(pid);
+      const video = new VideoTrack(pid, H264);
       this.#video = video;
       this.#tracks.set(pid, {
         pes: new PesReader(),

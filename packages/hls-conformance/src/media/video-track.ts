@@ -1,11 +1,12 @@
-import { isSlice, NAL, nalType, readSequenceParameters, type SequenceParameters } from './h264.ts';
 import type { PesPacket } from './pes-packets.ts';
 import { nearest } from './timestamps.ts';
+import type { FrameStart, SequenceParameters, VideoSyntax } from './video-syntax.ts';
 
-/** The H.264 video of a segment. Times in ticks. */
+/** The video of a segment. Times in ticks. */
 export type VideoContent = {
   /** The packet identifier in a transport stream, the track in MP4. */
   pid: number;
+  codec: VideoSyntax['name'];
   frames: number;
   /** PES packets without a timestamp, or access units with more than one delimiter: their frames have no known times. */
   untimed: number;
@@ -20,22 +21,28 @@ export type VideoContent = {
   /** Times between consecutively displayed frames; null for a single frame. */
   shortestStep: number | null;
   longestStep: number | null;
-  /** Types of the NAL units up to and including the first slice. */
-  openingUnits: number[];
+  /** The first frame: its beginning, null if it has none, and the names of the parameter sets that do not precede it. */
+  opening: { start: FrameStart | null; lacking: string[] };
+  /** Frames with parameter sets of their own, besides those in the sample entry. */
+  framesWithSets: number;
   /** The first parameter set, or why it cannot be read; null without one. */
   parameters: SequenceParameters | string | null;
   /** What the sequence parameter sets say about the frames, as JSON; at most two different ones. */
   parameterSets: readonly string[];
-  /** Presentation times of IDR frames. */
+  /** Presentation times of IDR frames, or of key frames of AV1 that are shown. */
   idrTimes: number[];
 };
 
 /** Measures the video of a segment. */
 export class VideoTrack {
   readonly #pid: number;
+  readonly #syntax: VideoSyntax;
   readonly #times: number[] = [];
   readonly #idrTimes: number[] = [];
-  readonly #openingUnits: number[] = [];
+  #opening: VideoContent['opening'] = { start: null, lacking: [] };
+  /** Types of the parameter sets that a decoder has. */
+  readonly #known = new Set<number>();
+  #framesWithSets = 0;
   #frames = 0;
   #untimed = 0;
   #firstDts = Number.NaN;
@@ -44,26 +51,28 @@ export class VideoTrack {
   #parameters: VideoContent['parameters'] = null;
   readonly #parameterSets = new Set<string>();
 
-  constructor(pid: number) {
+  /** The sets are those of the sample entry. */
+  constructor(pid: number, syntax: VideoSyntax, sets: readonly Buffer[] = []) {
     this.#pid = pid;
+    this.#syntax = syntax;
+    for (const set of sets) {
+      this.#readSequence(set);
+      if (syntax.setsAreInEntry) this.#known.add(syntax.typeOf(set));
+    }
   }
 
-  /** Adds a frame with its NAL units. */
+  /** Adds a frame with its units. Throws if one is truncated. */
   add({ pts, dts }: Pick<PesPacket, 'pts' | 'dts'>, units: Iterable<Buffer>): void {
-    const types = this.#readUnits(units);
-    const isFirst = this.#frames === 0;
+    const { start, lacking, delimiters } = this.#readUnits(units);
+    if (this.#frames === 0) this.#opening = { start, lacking };
     this.#frames += 1;
-    if (isFirst) {
-      const slice = types.findIndex(isSlice);
-      this.#openingUnits.push(...types.slice(0, slice === -1 ? undefined : slice + 1));
-    }
-    if (types.filter((type) => type === NAL.delimiter).length > 1 || pts === null || dts === null) {
+    if (delimiters > 1 || pts === null || dts === null) {
       this.#untimed += 1;
       return;
     }
     const time = nearest(pts, this.#times[0] ?? pts);
     this.#times.push(time);
-    if (types.includes(NAL.idrSlice)) this.#idrTimes.push(time);
+    if (start?.isKey) this.#idrTimes.push(time);
     this.#addDts(nearest(dts, time));
   }
 
@@ -75,6 +84,7 @@ export class VideoTrack {
     const steps = shown.slice(1).map((time, at) => time - (shown[at] ?? time));
     return {
       pid: this.#pid,
+      codec: this.#syntax.name,
       frames: this.#frames,
       untimed: this.#untimed,
       first,
@@ -85,24 +95,44 @@ export class VideoTrack {
       dtsFalls: this.#dtsFalls,
       shortestStep: extreme(steps, Math.min),
       longestStep: extreme(steps, Math.max),
-      openingUnits: this.#openingUnits,
+      opening: this.#opening,
+      framesWithSets: this.#framesWithSets,
       parameters: this.#parameters,
       parameterSets: [...this.#parameterSets],
       idrTimes: this.#idrTimes,
     };
   }
 
-  #readUnits(units: Iterable<Buffer>): number[] {
-    const types: number[] = [];
+  #readUnits(units: Iterable<Buffer>): VideoContent['opening'] & { delimiters: number } {
+    const { parameterSets, delimiterType } = this.#syntax;
+    const found: VideoContent['opening'] = { start: null, lacking: [] };
+    let [delimiters, sets] = [0, 0];
     for (const unit of units) {
-      const type = nalType(unit);
-      types.push(type);
-      if (type !== NAL.sps) continue;
-      const parameters = parametersOf(unit);
-      this.#parameters ??= parameters;
-      if (this.#parameterSets.size < 2) this.#parameterSets.add(JSON.stringify(parameters));
+      const type = this.#syntax.typeOf(unit);
+      if (type === delimiterType) delimiters += 1;
+      if (parameterSets.has(type)) {
+        sets += 1;
+        this.#known.add(type);
+        this.#readSequence(unit);
+      }
+      if (found.start !== null) continue;
+      found.start = this.#syntax.frameOf(unit);
+      if (found.start !== null) found.lacking = this.#lacking();
     }
-    return types;
+    if (found.start === null) found.lacking = this.#lacking();
+    if (sets > 0) this.#framesWithSets += 1;
+    return { ...found, delimiters };
+  }
+
+  #lacking(): string[] {
+    return [...this.#syntax.parameterSets].flatMap(([type, name]) => (this.#known.has(type) ? [] : name));
+  }
+
+  #readSequence(unit: Buffer): void {
+    if (this.#syntax.typeOf(unit) !== this.#syntax.sequenceType) return;
+    const parameters = parametersOf(unit, this.#syntax);
+    this.#parameters ??= parameters;
+    if (this.#parameterSets.size < 2) this.#parameterSets.add(JSON.stringify(parameters));
   }
 
   #addDts(dts: number): void {
@@ -112,9 +142,9 @@ export class VideoTrack {
   }
 }
 
-function parametersOf(unit: Buffer): SequenceParameters | string {
+function parametersOf(unit: Buffer, syntax: VideoSyntax): SequenceParameters | string {
   try {
-    return readSequenceParameters(unit);
+    return syntax.readSequence(unit);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

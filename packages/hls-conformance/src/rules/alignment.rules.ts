@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SAMPLES_PER_FRAME } from '../media/adts.ts';
-import type { ColourTags, SequenceParameters } from '../media/h264.ts';
+import type { ColourTags, SequenceParameters } from '../media/video-syntax.ts';
 import { isAudioOnly, isVideo, type Rendition } from '../presentation.ts';
 import {
   type Finding,

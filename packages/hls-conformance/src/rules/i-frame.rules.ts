@@ -1,5 +1,4 @@
 import { peakBitRate } from '../bit-rate.ts';
-import { isSlice, NAL } from '../media/h264.ts';
 import { TICKS } from '../media/pes-packets.ts';
 import { isWhole } from '../media/segment-content.ts';
 import { nearest } from '../media/timestamps.ts';
@@ -74,11 +73,10 @@ function whyNoIFrame({ content, decryption }: LoadedSegment): string | null {
   if (content === null || !isWhole(content)) return content?.damage ?? 'has no PAT and PMT, or was not read';
   const { video, audio } = content;
   if (audio !== null) return 'contains audio';
-  if (video === null) return 'contains no H.264 video';
+  if (video === null) return 'contains no video that is read';
   if (video.frames !== 1) return `contains ${video.frames} frames`;
-  const missing = [NAL.sps, NAL.pps].filter((type) => !video.openingUnits.includes(type));
-  if (missing.length > 0) return 'has no parameter sets';
-  return video.openingUnits.find(isSlice) === NAL.idrSlice ? null : 'is not an IDR frame';
+  if (video.opening.lacking.length > 0) return 'has no parameter sets';
+  return video.opening.start?.isKey ? null : 'is not an IDR frame';
 }
 
 function timeFindings(rendition: Rendition, { renditions }: Presentation): Finding[] {

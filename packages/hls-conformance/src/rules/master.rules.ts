@@ -1,5 +1,4 @@
 import { aacCodec } from '../media/adts.ts';
-import { NAL } from '../media/h264.ts';
 import { TICKS } from '../media/pes-packets.ts';
 import {
   type Alternative,
@@ -227,18 +226,21 @@ function codecFindings({ variant, rendition, master, place, presentation }: Read
   if (unreadable !== undefined)
     return [{ place, message: `the parameter set cannot be read: ${unreadable}` }];
   const named = stated.split(',').map(canonicalCodec);
-  const video = parameters.flatMap((each) => (typeof each === 'string' ? [] : each.codec));
+  const video = parameters.flatMap((each) => (typeof each === 'string' ? [] : [each.names]));
   const audio = contents.flatMap((content) => content?.audio ?? []);
   const missing = [
-    ...video.filter((codec) => !named.includes(codec)),
+    ...video.filter((names) => !names.some((name) => named.includes(canonicalCodec(name)))),
     ...audio
       .filter(({ config }) => !acceptableAac(config).some((codec) => named.includes(codec)))
       .map(({ config }) => aacCodec(config)),
   ];
-  const known = [...video, ...audio.flatMap(({ config }) => acceptableAac(config))];
+  const known = [
+    ...video.flat().map(canonicalCodec),
+    ...audio.flatMap(({ config }) => acceptableAac(config)),
+  ];
   const unexpected = named.filter((codec) => !known.includes(codec));
   if (missing.length === 0 && unexpected.length === 0) return [];
-  const found = [...video, ...audio.map(({ config }) => aacCodec(config))].join();
+  const found = [...video.map(([name]) => name), ...audio.map(({ config }) => aacCodec(config))].join();
   return [
     { place, message: `CODECS is "${stated}", the streams are "${[...new Set(found.split(','))].join()}"` },
   ];
@@ -247,7 +249,7 @@ function codecFindings({ variant, rendition, master, place, presentation }: Read
 /** Hexadecimal digits may be upper case. */
 function canonicalCodec(codec: string): string {
   const name = codec.trim();
-  return /^avc1\./i.test(name) ? name.toLowerCase() : name;
+  return /^(?:avc1|hvc1|hev1)\./i.test(name) ? name.toLowerCase() : name;
 }
 
 /** HE-AAC may be signalled as AAC-LC at half its sampling rate. The names of HE-AAC are right then, too. */
@@ -297,7 +299,7 @@ function independentSegments(presentation: Presentation): Verdict {
   if (master === null) return notApplicable(NO_MASTER);
   const videos = renditions.filter(isVideo);
   const beginWithIdr = ({ segments }: Rendition) =>
-    segments.every(({ content }) => content?.video?.openingUnits.includes(NAL.idrSlice));
+    segments.every(({ content }) => content?.video?.opening.start?.isKey);
   if (videos.length === 0 || !videos.every(beginWithIdr))
     return notApplicable('not all segments begin with IDR frames');
   if (master.independentSegments) return judged([]);

@@ -1,4 +1,3 @@
-import { isSlice, NAL } from '../media/h264.ts';
 import { TICKS } from '../media/pes-packets.ts';
 import {
   type Counters,
@@ -30,7 +29,7 @@ const STEP_TICKS = TICKS / 1000;
 const NOTHING_READ = 'no segment could be read';
 const NO_TRANSPORT_STREAM = 'no transport stream could be read';
 const NO_FRAGMENTS = 'no fragmented MP4 could be read';
-const NO_VIDEO = 'there is no H.264 video';
+const NO_VIDEO = 'there is no video that is read';
 
 /** Rules for each segment and the adjacent ones. */
 export const SEGMENT_RULES: readonly Rule[] = [
@@ -106,7 +105,8 @@ export const SEGMENT_RULES: readonly Rule[] = [
     id: 'segments.idr',
     level: 'must',
     source: 'Apple 7.4; RFC 8216 §4.3.5.1',
-    sentence: 'Every video segment begins with SPS, PPS and an IDR frame, which is displayed first.',
+    sentence:
+      'Every video segment begins with its parameter sets and an IDR frame, which is displayed first; in AV1 with a sequence header and a key frame.',
     check: everyVideo(openingViolations),
   },
   {
@@ -114,7 +114,7 @@ export const SEGMENT_RULES: readonly Rule[] = [
     level: 'own',
     source: 'RFC 8216 §4.3.2.3',
     sentence:
-      'The profile, level, size and colours of H.264 and the configuration of AAC are the same in all segments of a rendition.',
+      'The profile, level, size and colours of video and the configuration of AAC are the same in all segments of a rendition.',
     check: ({ renditions, iFrames }) =>
       judgeEach(readRenditions([...renditions, ...iFrames]), NOTHING_READ, configurationChanges),
   },
@@ -294,15 +294,13 @@ function configurationChanges(rendition: Rendition): Finding[] {
   return [];
 }
 
-function openingViolations({ openingUnits, first, earliest }: VideoContent): string[] {
-  const slice = openingUnits.find(isSlice);
-  const lacking = [
-    ...(openingUnits.includes(NAL.sps) ? [] : ['SPS']),
-    ...(openingUnits.includes(NAL.pps) ? [] : ['PPS']),
-  ];
+function openingViolations({ codec, opening, first, earliest }: VideoContent): string[] {
+  const { start, lacking } = opening;
   const violations = lacking.length > 0 ? [`has no ${lacking.join(' and ')} before its first frame`] : [];
-  if (slice !== NAL.idrSlice)
-    violations.push(`begins with a frame that is not IDR (NAL type ${slice ?? 'none'})`);
+  if (!start?.isKey) {
+    const kind = codec === 'AV1' ? 'a key frame that is shown' : 'IDR';
+    violations.push(`begins with a frame that is not ${kind} (${start?.kind ?? 'none'})`);
+  }
   if (earliest < first) violations.push(`displays a frame ${inMs(first - earliest)} before its first one`);
   return violations;
 }

@@ -24,6 +24,7 @@ export class FragmentReader {
   readonly #others = new Set<string>();
   readonly #violations = new Set<string>();
   #video: VideoTrack | null = null;
+  #videoEntry: string | null = null;
   #audio: AacSamples | null = null;
   #damage: string | null = null;
   /** Bytes that are not yet read, and their position in the segment. */
@@ -85,7 +86,7 @@ export class FragmentReader {
     return {
       damage: this.#damage,
       transport: null,
-      fragments: { violations: [...this.#violations] },
+      fragments: { violations: [...this.#violations], videoEntry: this.#videoEntry },
       beginsDamaged: false,
       video: this.#video?.content() ?? null,
       audio: this.#damage === null ? (this.#audio?.content() ?? null) : null,
@@ -171,17 +172,14 @@ export class FragmentReader {
   }
 
   #open({ id, entry }: Mp4Track): Track {
-    if (entry.kind === 'h264' && this.#video === null) {
-      const video = new VideoTrack(id);
+    if (entry.kind === 'video' && this.#video === null) {
+      const video = new VideoTrack(id, entry.syntax, entry.units);
       this.#video = video;
-      let sets: readonly Buffer[] = entry.units;
+      this.#videoEntry = entry.type;
       return {
         add: (sample, data) => {
           const { presentation, decoding } = ticksOf(sample);
-          const units = lengthPrefixed(data, entry.lengthBytes);
-          video.add({ pts: presentation, dts: decoding }, [...sets, ...units]);
-          // A decoder gets the parameter sets of the track once.
-          sets = [];
+          video.add({ pts: presentation, dts: decoding }, entry.split(data));
         },
       };
     }
@@ -190,20 +188,7 @@ export class FragmentReader {
       this.#audio = audio;
       return { add: (sample) => audio.add(sample) };
     }
-    this.#others.add(entry.kind === 'other' ? entry.type : entry.kind);
+    this.#others.add(entry.kind === 'aac' ? entry.kind : entry.type);
     return { add: () => {} };
   }
-}
-
-/** The NAL units of a sample, each after its length (ISO/IEC 14496-15 §4.3.2). Throws if one is longer than its sample. */
-function lengthPrefixed(data: Buffer, lengthBytes: number): Buffer[] {
-  const units: Buffer[] = [];
-  for (let at = 0; at < data.length; ) {
-    const length = data.readUIntBE(at, lengthBytes);
-    at += lengthBytes;
-    if (at + length > data.length) throw new Error('a NAL unit is longer than its frame');
-    if (length > 0) units.push(data.subarray(at, at + length));
-    at += length;
-  }
-  return units;
 }

@@ -91,17 +91,19 @@ function readTrack(
   const samples = bodyOf(table, 'stsz');
   const count = samples === undefined ? 0 : fullBox(samples).rest.readUInt32BE(4);
   const own = defaults.get(id);
+  const entry = readSampleEntry(requiredBody(table, 'stsd'));
   return {
     track: {
       id,
       timescale,
       firstTime: firstTimeOf(boxes),
-      entry: readSampleEntry(requiredBody(table, 'stsd')),
+      entry,
       defaults: own ?? { duration: 0, size: 0 },
     },
     violations: [
       ...(count === 0 ? [] : [`track ${id} has ${count} samples`]),
       ...(own === undefined ? [`track ${id} has no defaults (trex)`] : []),
+      ...(entry.kind === 'video' ? entry.violations : []),
     ],
   };
 }

@@ -1,15 +1,25 @@
 import type { AacConfig } from '../adts.ts';
+import { AV1, av1Name, obusIn, readAv1Configuration, readAv1Profile } from '../av1.ts';
 import { BitReader } from '../bit-reader.ts';
+import { H264 } from '../h264.ts';
+import { hevcName, hevcSyntax, PROFILE_BYTES } from '../hevc.ts';
+import { lengthPrefixed } from '../nal-units.ts';
+import type { VideoSyntax } from '../video-syntax.ts';
 import { boxesIn, fullBox, requiredBody } from './boxes.ts';
 
 /** How the samples of a track are coded. */
 export type SampleEntry =
   | {
-      kind: 'h264';
-      /** Bytes of the length before each NAL unit. */
-      lengthBytes: number;
+      kind: 'video';
+      /** The type of the entry, e.g. `avc1`. */
+      type: string;
+      syntax: VideoSyntax;
       /** The parameter sets. */
       units: Buffer[];
+      /** The units of a sample. Throws if one is truncated. */
+      split(sample: Buffer): Buffer[];
+      /** How its configuration contradicts its parameter sets. */
+      violations: string[];
     }
   | { kind: 'aac'; config: AacConfig }
   /** It is not read. */
@@ -24,16 +34,18 @@ export function readSampleEntry(stsd: Buffer): SampleEntry {
   const [entry] = boxesIn(fullBox(stsd).rest.subarray(4));
   if (entry === undefined) throw new Error('there is no sample entry');
   const { type, body } = entry;
-  // `avc3` has its parameter sets in samples, but may have some in its entry.
-  if (type === 'avc1' || type === 'avc3')
-    return readAvcConfiguration(requiredBody(boxesIn(body.subarray(VIDEO_ENTRY_BYTES)), 'avcC'));
+  const configuration = (box: string) => requiredBody(boxesIn(body.subarray(VIDEO_ENTRY_BYTES)), box);
+  // `avc3` and `hev1` have their parameter sets in samples, but may have some in their entry.
+  if (type === 'avc1' || type === 'avc3') return readAvc(type, configuration('avcC'));
+  if (type === 'hvc1' || type === 'hev1') return readHevc(type, configuration('hvcC'));
+  if (type === 'av01') return readAv1(configuration('av1C'));
   if (type !== 'mp4a') return { kind: 'other', type };
   const config = readElementaryStream(requiredBody(boxesIn(body.subarray(AUDIO_ENTRY_BYTES)), 'esds'));
   return config === null ? { kind: 'other', type } : { kind: 'aac', config };
 }
 
 /** ISO/IEC 14496-15 §5.3.3.1. */
-function readAvcConfiguration(avcC: Buffer): SampleEntry {
+function readAvc(type: string, avcC: Buffer): SampleEntry {
   const lengthBytes = (avcC.readUInt8(4) & 0x03) + 1;
   const units: Buffer[] = [];
   let at = 5;
@@ -41,13 +53,91 @@ function readAvcConfiguration(avcC: Buffer): SampleEntry {
     const count = avcC.readUInt8(at) & mask;
     at += 1;
     for (let set = 0; set < count; set += 1) {
-      const length = avcC.readUInt16BE(at);
-      if (length === 0 || at + 2 + length > avcC.length) throw new Error('a parameter set is truncated');
-      units.push(avcC.subarray(at + 2, at + 2 + length));
-      at += 2 + length;
+      const unit = unitAt(avcC, at);
+      units.push(unit);
+      at += 2 + unit.length;
     }
   }
-  return { kind: 'h264', lengthBytes, units };
+  return {
+    kind: 'video',
+    type,
+    syntax: H264,
+    units,
+    split: (sample) => lengthPrefixed(sample, lengthBytes),
+    violations: [],
+  };
+}
+
+/** Where hvcC has the size of the lengths, and its arrays of NAL units (§8.3.3.1.2). */
+const HVCC = { lengths: 21, arrays: 22 } as const;
+
+function readHevc(type: 'hvc1' | 'hev1', hvcC: Buffer): SampleEntry {
+  const lengthBytes = (hvcC.readUInt8(HVCC.lengths) & 0x03) + 1;
+  const units: Buffer[] = [];
+  let at = HVCC.arrays + 1;
+  for (let array = hvcC.readUInt8(HVCC.arrays); array > 0; array -= 1) {
+    const count = hvcC.readUInt16BE(at + 1);
+    at += 3;
+    for (let set = 0; set < count; set += 1) {
+      const unit = unitAt(hvcC, at);
+      units.push(unit);
+      at += 2 + unit.length;
+    }
+  }
+  const syntax = hevcSyntax(type);
+  const stated = hevcName(type, hvcC.subarray(1, 1 + PROFILE_BYTES));
+  const [coded] = sequencesOf(syntax, units, (unit) => syntax.readSequence(unit).names[0]);
+  return {
+    kind: 'video',
+    type,
+    syntax,
+    units,
+    split: (sample) => lengthPrefixed(sample, lengthBytes),
+    violations: contradictions('hvcC', stated, coded),
+  };
+}
+
+function readAv1(av1C: Buffer): SampleEntry {
+  const { stated, units } = readAv1Configuration(av1C);
+  const [coded] = sequencesOf(AV1, units, (unit) => av1Name(readAv1Profile(unit)));
+  return {
+    kind: 'video',
+    type: 'av01',
+    syntax: AV1,
+    units,
+    split: obusIn,
+    violations: contradictions('av1C', av1Name(stated), coded),
+  };
+}
+
+/** What is read of the sequence parameter sets among some units. Those that cannot be read are found elsewhere. */
+function sequencesOf<T>(
+  { typeOf, sequenceType }: VideoSyntax,
+  units: readonly Buffer[],
+  read: (unit: Buffer) => T,
+): T[] {
+  return units
+    .filter((unit) => typeOf(unit) === sequenceType)
+    .flatMap((unit) => {
+      try {
+        return [read(unit)];
+      } catch {
+        return [];
+      }
+    });
+}
+
+function contradictions(box: string, stated: string, coded: string | undefined): string[] {
+  return coded === undefined || coded === stated
+    ? []
+    : [`its ${box} says ${stated}, its parameter sets say ${coded}`];
+}
+
+/** A parameter set after its length in 16 bits. Throws if it is truncated. */
+function unitAt(record: Buffer, at: number): Buffer {
+  const length = record.readUInt16BE(at);
+  if (length === 0 || at + 2 + length > record.length) throw new Error('a parameter set is truncated');
+  return record.subarray(at + 2, at + 2 + length);
 }
 
 /** Tags of descriptors (ISO/IEC 14496-1 §7.2.2.1). */
