@@ -2,6 +2,7 @@ import type { Rule } from './rule.ts';
 import { ALIGNMENT_RULES } from './rules/alignment.rules.ts';
 import { BANDWIDTH_RULES } from './rules/bandwidth.rules.ts';
 import { CAPTIONS_RULES } from './rules/captions.rules.ts';
+import { CODEC_RULES } from './rules/codec.rules.ts';
 import { ENCRYPTION_RULES } from './rules/encryption.rules.ts';
 import { I_FRAME_RULES } from './rules/i-frame.rules.ts';
 import { MASTER_RULES } from './rules/master.rules.ts';
@@ -19,6 +20,7 @@ export const RULES: readonly Rule[] = [
   ...BANDWIDTH_RULES,
   ...MEDIA_RULES,
   ...SEGMENT_RULES,
+  ...CODEC_RULES,
   ...ALIGNMENT_RULES,
   ...I_FRAME_RULES,
   ...CAPTIONS_RULES,

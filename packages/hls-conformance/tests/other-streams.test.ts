@@ -50,6 +50,15 @@ const H264 = [
   '-sc_threshold',
   '0',
 ];
+/** AV1 in a pixel format. */
+const libaom = (format: string) => [
+  ...['-c:v', 'libaom-av1', '-cpu-used', '8', '-usage', 'realtime', '-pix_fmt', format],
+];
+/** HEVC in a pixel format, with more options. */
+const libx265 = (format: string, options = 'bframes=2') => [
+  ...['-c:v', 'libx265', '-preset', 'ultrafast', '-tag:v', 'hvc1', '-pix_fmt', format],
+  ...['-x265-params', `log-level=none:${options}`],
+];
 const HLS = ['-f', 'hls', '-hls_time', '6', '-hls_list_size', '0', '-hls_playlist_type', 'vod'];
 const MASTER = ['-master_pl_name', 'master.m3u8'];
 
@@ -167,6 +176,55 @@ describe("ffmpeg's own streams", () => {
     });
   });
 
+  test.each([
+    ['AV1 in 8 bits', libaom('yuv420p'), ['av01.0.00M.08', 'av01.0.00M.08.0.110.05.01.06.0']],
+    ['AV1 in 10 bits', libaom('yuv420p10le'), ['av01.0.00M.10', 'av01.0.00M.10.0.110.05.01.06.0']],
+    ['AV1 in 4:4:4', libaom('yuv444p'), ['av01.1.00M.08.0.000.05.01.06.0']],
+    ['AV1 in 4:2:2 and 12 bits', libaom('yuv422p12le'), ['av01.2.00M.12.0.100.05.01.06.0']],
+    [
+      'AV1 of SVT',
+      ['-c:v', 'libsvtav1', '-preset', '12', '-pix_fmt', 'yuv420p10le'],
+      ['av01.0.00M.10', 'av01.0.00M.10.0.110.05.01.06.0'],
+    ],
+    ['HEVC in 8 bits', libx265('yuv420p'), ['hvc1.1.6.L60.90']],
+    ['HEVC in 10 bits', libx265('yuv420p10le'), ['hvc1.2.4.L60.90']],
+    ['HEVC in 4:2:2 and 12 bits', libx265('yuv422p12le'), ['hvc1.4.10.L60.99.8']],
+    ['HEVC with layers', libx265('yuv420p', 'temporal-layers=1:bframes=3'), ['hvc1.1.6.L60.90']],
+    ['HEVC with scaling lists', libx265('yuv420p', 'scaling-list=default'), ['hvc1.1.6.L60.90']],
+    [
+      'HEVC in the high tier',
+      libx265('yuv420p', 'level-idc=5.1:high-tier=1:vbv-maxrate=90000:vbv-bufsize=90000'),
+      ['hvc1.1.6.H153.90'],
+    ],
+  ])('%s is read as ffprobe reads it', async (_what, encoder, names) => {
+    const colours = ['-color_primaries', 'bt470bg', '-color_trc', 'bt709', '-colorspace', 'smpte170m'];
+    const { presentation } = await check(
+      ...['-vf', 'scale=322:180', ...encoder, ...colours, '-frames:v', '6', '-b:v', '100k', '-an'],
+      ...[...HLS, '-hls_segment_type', 'fmp4', ...MASTER, 'out.m3u8'],
+    );
+    const files = ['init.mp4', 'out0.m4s'].map((name) => server.files.get(name) ?? Buffer.alloc(0));
+    await writeFile(join(directory, 'first.mp4'), Buffer.concat(files));
+    const { stdout } = await runProgram('ffprobe', [
+      ...['-v', 'error', '-of', 'json', '-show_packets', '-show_streams', join(directory, 'first.mp4')],
+    ]);
+    const { packets, streams } = JSON.parse(stdout);
+    expect(presentation.renditions[0]?.segments[0]?.content).toMatchObject({
+      damage: null,
+      video: {
+        frames: packets.length,
+        opening: { start: { isKey: true }, lacking: [] },
+        parameters: {
+          names,
+          width: streams[0].width,
+          height: streams[0].height,
+          colours: { primaries: 5, transfer: 1, matrix: 6, fullRange: false },
+        },
+      },
+    });
+    expect(streams[0]).toMatchObject({ width: 322, height: 180, color_primaries: 'bt470bg' });
+    expect(presentation.initializations.flatMap(({ violations: found }) => found)).toEqual([]);
+  });
+
   test('segments encrypted with the same vector are decrypted and reported', async () => {
     await writeFile(join(directory, 'key.bin'), Buffer.alloc(16, 7));
     await writeFile(join(directory, 'key.info'), 'key.bin\nkey.bin\n');
@@ -198,8 +256,15 @@ describe("ffmpeg's own streams", () => {
     );
   });
 
+  test('HEVC in a transport stream is reported, and its segments break no other rule', async () => {
+    const hevc = ['-c:v', 'libx265', '-x265-params', 'log-level=none', '-preset', 'ultrafast', '-c:a', 'aac'];
+    const { found } = await check(...hevc, ...HLS, ...MASTER, 'out.m3u8');
+    expect(
+      idsOf(found).filter((id) => /^(codecs|segments|alignment|media\.durations)/.test(id ?? '')),
+    ).toEqual(['codecs.container']);
+  });
+
   test.each([
-    ['HEVC', ['-c:v', 'libx265', '-x265-params', 'log-level=none', '-preset', 'ultrafast', '-c:a', 'aac']],
     ['MP3', ['-map', '1', '-c:a', 'libmp3lame']],
     ['AC-3', [...H264, '-c:a', 'ac3']],
   ])('%s in a transport stream breaks no rule of segments', async (_what, options) => {

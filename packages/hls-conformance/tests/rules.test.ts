@@ -2,24 +2,40 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { loadPresentation } from '../src/load-presentation.ts';
 import type { ServiceFacts } from '../src/rule.ts';
 import { RULES } from '../src/rules.ts';
+import { CODEC_MUTATIONS } from './support/codec-mutations.ts';
 import { FRAGMENT_MUTATIONS } from './support/fragment-mutations.ts';
 import { copyOf, type Format, type Media, makeMedia, publish } from './support/good-stream.ts';
 import { MUTATIONS, type Mutation } from './support/mutations.ts';
 import { StreamServer } from './support/stream-server.ts';
 
+const RENDITIONS: Record<Format, string[]> = {
+  ts: ['90p', '180p', 'audio'],
+  m4s: ['90p', '180p', '90p-av1', '180p-av1', '90p-hevc', '180p-hevc', 'audio'],
+};
+
 /** The facts of a good stream. */
 const factsOf = (format: Format): ServiceFacts => ({
   variants: ['90p', '180p'],
   storedSegments: [
-    ...['90p', '180p', 'audio'].flatMap((name) => [0, 1, 2].map((at) => `${name}/${at}.${format}`)),
+    ...RENDITIONS[format].flatMap((name) => [0, 1, 2].map((at) => `${name}/${at}.${format}`)),
     ...[0, 1, 2, 3, 4, 5, 6].map((at) => `i-frames/${at}.${format}`),
   ],
 });
 
 /** The rules that do not apply to a packaging. */
 const RULES_OF_OTHERS: Record<Format, string[]> = {
-  ts: ['segments.initialization', 'segments.fragments'],
-  m4s: ['segments.tables', 'segments.continuity'],
+  ts: [
+    ...['segments.initialization', 'segments.fragments', 'codecs.container', 'codecs.sample-entry'],
+    ...[
+      'codecs.parameter-sets',
+      'codecs.sequence-header',
+      'codecs.h264',
+      'codecs.sdr',
+      'codecs.ladders',
+      'codecs.score',
+    ],
+  ],
+  m4s: ['segments.tables', 'segments.continuity', 'codecs.sdr', 'codecs.score'],
 };
 
 let media: Record<Format, Media>;
@@ -74,8 +90,12 @@ test.each(MUTATIONS)('$breaks: $what', (mutation) => expectBroken('ts', mutation
 
 test.each(FRAGMENT_MUTATIONS)('fragmented MP4: $breaks: $what', (mutation) => expectBroken('m4s', mutation));
 
+test.each(CODEC_MUTATIONS)('codecs: $breaks: $what', (mutation) => expectBroken('m4s', mutation));
+
 test('there is a broken stream for every rule', () => {
-  const tried = new Set([...MUTATIONS, ...FRAGMENT_MUTATIONS].map(({ breaks }) => breaks));
+  const tried = new Set(
+    [...MUTATIONS, ...FRAGMENT_MUTATIONS, ...CODEC_MUTATIONS].map(({ breaks }) => breaks),
+  );
   expect(RULES.map(({ id }) => id).filter((id) => !tried.has(id))).toEqual([]);
 });
 

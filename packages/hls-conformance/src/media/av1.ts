@@ -1,6 +1,6 @@
 import { BitReader } from './bit-reader.ts';
 import type { ColourTags, SequenceParameters, VideoSyntax } from './video-syntax.ts';
-import { UNTAGGED } from './video-syntax.ts';
+import { rangeOf, UNTAGGED } from './video-syntax.ts';
 
 /** Types of OBUs (AV1 specification §6.2.2). */
 const OBU = { sequence: 1, delimiter: 2, frameHeader: 3, frame: 6 } as const;
@@ -100,7 +100,7 @@ export function av1Name({ profile, level, tier, depth }: Av1Profile): string {
 /** The short name stands for 4:2:0 and an SDR transfer. With anything else, players need the long one. */
 function namesOf(profile: Av1Profile, colours: ColourTags): [string, ...string[]] {
   const { monochrome, subsampling, position } = profile;
-  const isUsual = !monochrome && subsampling[0] && subsampling[1] && ![16, 18].includes(colours.transfer);
+  const isUsual = !monochrome && subsampling[0] && subsampling[1] && rangeOf(colours) === 'SDR';
   const chroma = `${Number(subsampling[0])}${Number(subsampling[1])}${subsampling[0] && subsampling[1] ? position : 0}`;
   const short = av1Name(profile);
   const { primaries, transfer, matrix, fullRange } = colours;

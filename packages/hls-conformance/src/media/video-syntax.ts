@@ -17,6 +17,15 @@ export type ColourTags = {
   fullRange: boolean;
 };
 
+/** The transfer functions of HDR. */
+const TRANSFER = { pq: 16, hlg: 18 } as const;
+
+/** The dynamic range of a transfer function, as VIDEO-RANGE names it (draft-pantos-hls-rfc8216bis §4.4.6.2). */
+export function rangeOf({ transfer }: Pick<ColourTags, 'transfer'>): 'SDR' | 'PQ' | 'HLG' {
+  if (transfer === TRANSFER.pq) return 'PQ';
+  return transfer === TRANSFER.hlg ? 'HLG' : 'SDR';
+}
+
 export const UNTAGGED: ColourTags = { primaries: 2, transfer: 2, matrix: 2, fullRange: false };
 
 /** The first slice or frame header of a frame: whether decoding can begin there, and its kind, for people. */

@@ -23,8 +23,8 @@ export type VideoContent = {
   longestStep: number | null;
   /** The first frame: its beginning, null if it has none, and the names of the parameter sets that do not precede it. */
   opening: { start: FrameStart | null; lacking: string[] };
-  /** Frames with parameter sets of their own, besides those in the sample entry. */
-  framesWithSets: number;
+  /** Frames with parameter sets that are not in the sample entry. */
+  framesWithOtherSets: number;
   /** The first parameter set, or why it cannot be read; null without one. */
   parameters: SequenceParameters | string | null;
   /** What the sequence parameter sets say about the frames, as JSON; at most two different ones. */
@@ -37,12 +37,13 @@ export type VideoContent = {
 export class VideoTrack {
   readonly #pid: number;
   readonly #syntax: VideoSyntax;
+  readonly #entrySets: readonly Buffer[];
   readonly #times: number[] = [];
   readonly #idrTimes: number[] = [];
   #opening: VideoContent['opening'] = { start: null, lacking: [] };
   /** Types of the parameter sets that a decoder has. */
   readonly #known = new Set<number>();
-  #framesWithSets = 0;
+  #framesWithOtherSets = 0;
   #frames = 0;
   #untimed = 0;
   #firstDts = Number.NaN;
@@ -55,6 +56,7 @@ export class VideoTrack {
   constructor(pid: number, syntax: VideoSyntax, sets: readonly Buffer[] = []) {
     this.#pid = pid;
     this.#syntax = syntax;
+    this.#entrySets = sets;
     for (const set of sets) {
       this.#readSequence(set);
       if (syntax.setsAreInEntry) this.#known.add(syntax.typeOf(set));
@@ -96,7 +98,7 @@ export class VideoTrack {
       shortestStep: extreme(steps, Math.min),
       longestStep: extreme(steps, Math.max),
       opening: this.#opening,
-      framesWithSets: this.#framesWithSets,
+      framesWithOtherSets: this.#framesWithOtherSets,
       parameters: this.#parameters,
       parameterSets: [...this.#parameterSets],
       idrTimes: this.#idrTimes,
@@ -106,12 +108,12 @@ export class VideoTrack {
   #readUnits(units: Iterable<Buffer>): VideoContent['opening'] & { delimiters: number } {
     const { parameterSets, delimiterType } = this.#syntax;
     const found: VideoContent['opening'] = { start: null, lacking: [] };
-    let [delimiters, sets] = [0, 0];
+    let [delimiters, otherSets] = [0, 0];
     for (const unit of units) {
       const type = this.#syntax.typeOf(unit);
       if (type === delimiterType) delimiters += 1;
       if (parameterSets.has(type)) {
-        sets += 1;
+        if (!this.#entrySets.some((set) => set.equals(unit))) otherSets += 1;
         this.#known.add(type);
         this.#readSequence(unit);
       }
@@ -120,7 +122,7 @@ export class VideoTrack {
       if (found.start !== null) found.lacking = this.#lacking();
     }
     if (found.start === null) found.lacking = this.#lacking();
-    if (sets > 0) this.#framesWithSets += 1;
+    if (otherSets > 0) this.#framesWithOtherSets += 1;
     return { ...found, delimiters };
   }
 

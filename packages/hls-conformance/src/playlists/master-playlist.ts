@@ -1,3 +1,4 @@
+import type { VideoSyntax } from '../media/video-syntax.ts';
 import { type AttributeValue, readAttributeList } from './attribute-list.ts';
 import { isTag, type PlaylistLine, type Tag } from './playlist-text.ts';
 
@@ -59,6 +60,22 @@ export function readMasterPlaylist(lines: readonly PlaylistLine[], url: string):
 export function audioOf(variant: Variant, { alternatives }: MasterPlaylist): Alternative[] {
   const group = variant.attributes.get('AUDIO')?.text;
   return alternatives.filter(({ type, groupId }) => type === 'AUDIO' && groupId === group);
+}
+
+/** The codecs of video by the names of their sample entries (RFC 6381). */
+const VIDEO_CODECS: Readonly<Record<string, VideoSyntax['name']>> = {
+  avc1: 'H.264',
+  avc3: 'H.264',
+  hvc1: 'HEVC',
+  hev1: 'HEVC',
+  av01: 'AV1',
+};
+
+/** The codec of the video that CODECS of a variant names; null without video, or if it is another one. */
+export function videoCodecOf({ attributes }: Pick<Variant, 'attributes'>): VideoSyntax['name'] | null {
+  const named = attributes.get('CODECS')?.text.split(',') ?? [];
+  const [codec] = named.flatMap((each) => VIDEO_CODECS[each.trim().split('.')[0]?.toLowerCase() ?? ''] ?? []);
+  return codec ?? null;
 }
 
 /** A URI in a playlist as an absolute URL; null if it is invalid. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SAMPLES_PER_FRAME } from '../media/adts.ts';
-import type { ColourTags, SequenceParameters } from '../media/video-syntax.ts';
+import { type ColourTags, rangeOf, type SequenceParameters } from '../media/video-syntax.ts';
 import { isAudioOnly, isVideo, type Rendition } from '../presentation.ts';
 import {
   type Finding,
@@ -116,14 +116,19 @@ export const ALIGNMENT_RULES: readonly Rule[] = [
     level: 'own',
     source: 'ISO/IEC 14496-10 annex E.2.1; ITU-T H.273',
     sentence:
-      'All video renditions have the same primaries, transfer function, matrix and range, and state them.',
+      'All video renditions state their primaries, transfer function, matrix and range. They are the same in all of SDR, in all of PQ and in all of HLG.',
     check: ({ renditions }) => {
       const tagged = renditions.flatMap((rendition) => {
         const parameters = rendition.segments[0]?.content?.video?.parameters;
         return typeof parameters === 'object' && parameters ? [{ rendition, parameters }] : [];
       });
       return judgeEach(tagged, 'no parameter set could be read', ({ rendition, parameters }) =>
-        colourFindings(rendition, parameters, tagged[0]?.parameters),
+        colourFindings(
+          rendition,
+          parameters,
+          tagged.find((other) => rangeOf(other.parameters.colours) === rangeOf(parameters.colours))
+            ?.parameters,
+        ),
       );
     },
   },

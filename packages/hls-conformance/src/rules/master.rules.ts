@@ -5,6 +5,7 @@ import {
   audioOf,
   type MasterPlaylist,
   type Variant,
+  videoCodecOf,
 } from '../playlists/master-playlist.ts';
 import {
   isSoundAlone,
@@ -166,12 +167,17 @@ export const MASTER_RULES: readonly Rule[] = [
     id: 'master.several-variants',
     level: 'must',
     source: 'Apple 9.9',
-    sentence: 'The video has several variants.',
+    sentence: 'The video has several variants of each codec.',
     check: ({ master, url }) => {
       if (master === null) return notApplicable(NO_MASTER);
       const place = shortAddress(url, url);
-      const count = new Set(master.variants.map((variant) => variant.url)).size;
-      return judged(count > 1 ? [] : [{ place, message: `has ${count} variant${count === 1 ? '' : 's'}` }]);
+      if (master.variants.length === 0) return judged([{ place, message: 'has no variants' }]);
+      const codecs = Map.groupBy(master.variants, (variant) => videoCodecOf(variant) ?? 'an unknown codec');
+      return judged(
+        [...codecs]
+          .filter(([, variants]) => new Set(variants.map((variant) => variant.url)).size === 1)
+          .map(([codec]) => ({ place, message: `has one variant of ${codec}` })),
+      );
     },
   },
 ];

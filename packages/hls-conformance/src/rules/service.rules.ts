@@ -1,4 +1,4 @@
-import type { Variant } from '../playlists/master-playlist.ts';
+import { type Variant, videoCodecOf } from '../playlists/master-playlist.ts';
 import { isSoundAlone, type Presentation } from '../presentation.ts';
 import { type Finding, judged, notApplicable, type Rule } from '../rule.ts';
 
@@ -8,12 +8,15 @@ export const SERVICE_RULES: readonly Rule[] = [
     id: 'service.variants',
     level: 'own',
     source: 'Framelane API, variants',
-    sentence: 'The API lists the variants of the master playlist.',
+    sentence:
+      'The API lists the variants of the master playlist, without those that repeat them in HEVC or AV1.',
     check: (presentation, { variants }) => {
       if (variants === undefined) return notApplicable('the variants of the API are unknown');
       if (presentation.master === null) return notApplicable('there is no master playlist');
       // The API lists variants with video.
-      const listed = isSoundAlone(presentation) ? [] : presentation.master.variants.map(folderOf);
+      const listed = isSoundAlone(presentation)
+        ? []
+        : presentation.master.variants.filter((variant) => !isRepeated(variant)).map(folderOf);
       return judged(differences(new Set(listed), new Set(variants), 'the master playlist', 'the API'));
     },
   },
@@ -30,6 +33,11 @@ export const SERVICE_RULES: readonly Rule[] = [
     },
   },
 ];
+
+function isRepeated(variant: Variant): boolean {
+  const codec = videoCodecOf(variant);
+  return codec === 'HEVC' || codec === 'AV1';
+}
 
 /** `720p` of `…/720p/index.m3u8`. */
 function folderOf({ url }: Pick<Variant, 'url'>): string {

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runProgram } from '@framelane/test-kit/run-program';
+import { bodyAt, sampleOf } from './box-edit.ts';
 import { begins, PID, packetsOf, pidOf } from './transport-edit.ts';
 
 /** A rendition before it is encrypted. */
@@ -24,29 +25,50 @@ export type Media = { format: Format; tracks: Track[]; key: Buffer };
 /** Served files, by path below the video. */
 export type Files = Map<string, Buffer>;
 
-export const VIDEO_RENDITIONS = [
+const H264_RENDITIONS = [
   { name: '90p', size: '160x90', codec: 'avc1.64000b' },
   { name: '180p', size: '320x180', codec: 'avc1.64000c' },
-] as const;
+];
 
-/** Tracks that are not in the stream: the audio cut at other times, and the lower video with other colour tags. */
-const ALTERNATIVES = ['audio-4s', '90p-bt601'];
+/** In fragmented MP4 only. */
+const AV1_RENDITIONS = [
+  { name: '90p-av1', size: '160x90', codec: 'av01.0.00M.08' },
+  { name: '180p-av1', size: '320x180', codec: 'av01.0.00M.08' },
+];
+const HEVC_RENDITIONS = [
+  { name: '90p-hevc', size: '160x90', codec: 'hvc1.1.6.L30.90' },
+  { name: '180p-hevc', size: '320x180', codec: 'hvc1.1.6.L60.90' },
+];
 
+/** The video renditions of each codec. */
+const LADDERS = {
+  ts: [H264_RENDITIONS],
+  m4s: [H264_RENDITIONS, AV1_RENDITIONS, HEVC_RENDITIONS],
+};
+
+/** Tracks that are not in the stream: the audio cut at other times, the lower video with other colour tags, and the higher one in HDR. */
+const ALTERNATIVES = ['audio-4s', '90p-bt601', '180p-hevc-pq'];
+
+/** The fields of `av1C` before its OBUs. */
+const AV1_CONFIGURATION_BYTES = 4;
 const SECONDS = 14;
 const TARGET = 6;
 const KEY_FRAME_SECONDS = 2;
 
 /**
- * Makes two video renditions and audio with ffmpeg, as Framelane does: in one run, with the same segment times, and timestamps that begin
+ * Makes two video renditions of each codec and audio with ffmpeg, as Framelane does: in one run, with the same segment times, and timestamps that begin
  * above zero.
  */
 export async function makeMedia(format: Format = 'ts'): Promise<Media> {
   const directory = await mkdtemp(join(tmpdir(), 'hls-conformance-'));
   try {
-    const names = [...VIDEO_RENDITIONS.map(({ name }) => name), 'audio'];
     await runProgram('ffmpeg', ffmpegArguments(format), { cwd: directory });
+    if (format === 'm4s') await runProgram('ffmpeg', newerCodecsArguments(), { cwd: directory });
+    const names = [...LADDERS[format].flat().map(({ name }) => name), 'audio', ...ALTERNATIVES];
     const tracks: Track[] = [];
-    for (const name of [...names, ...ALTERNATIVES]) tracks.push(await readTrack(directory, name, format));
+    for (const name of names.filter((each) => format === 'm4s' || !each.includes('hevc')))
+      tracks.push(await readTrack(directory, name, format));
+    for (const track of tracks) if (track.name.endsWith('-av1')) withSequenceHeader(track);
     const [lowest] = tracks;
     if (lowest) tracks.push(format === 'ts' ? iFramesOf(lowest) : await readIFrames(directory));
     return { format, tracks, key: randomBytes(16) };
@@ -55,26 +77,73 @@ export async function makeMedia(format: Format = 'ts'): Promise<Media> {
   }
 }
 
-function ffmpegArguments(format: Format): string[] {
-  const common = [
+const SOURCE = [
+  ...['-v', 'error', '-nostdin'],
+  ...['-f', 'lavfi', '-i', `testsrc2=s=320x180:r=25:d=${SECONDS}`],
+];
+const BT709 = ['-color_primaries', 'bt709', '-color_trc', 'bt709', '-colorspace', 'bt709'];
+
+/** The options of the muxer. */
+function muxing(format: Format): string[] {
+  return [
     ...['-output_ts_offset', '10', '-f', 'hls', '-hls_list_size', '0', '-hls_playlist_type', 'vod'],
     ...(format === 'ts'
       ? []
       : ['-hls_segment_type', 'fmp4', '-hls_segment_options', 'movflags=+frag_discont+cmaf']),
   ];
-  /** The names of the segments and of the initialization section of an output. */
-  const files = (name: string) => [
+}
+
+/** The names of the segments and of the initialization section of an output. */
+function filesOf(name: string, format: Format): string[] {
+  return [
     ...['-hls_segment_filename', `${name}-%d.${format}`, '-hls_fmp4_init_filename', `${name}.mp4`],
     `${name}.m3u8`,
   ];
+}
+
+/** AV1 and HEVC, and HEVC in HDR. */
+function newerCodecsArguments(): string[] {
+  const output = (name: string) => ['-hls_time', String(TARGET), ...muxing('m4s'), ...filesOf(name, 'm4s')];
+  const av1 = [
+    '-c:v',
+    'libsvtav1',
+    '-preset',
+    '12',
+    '-crf',
+    '50',
+    '-g',
+    '50',
+    '-svtav1-params',
+    'scd=0:lp=1',
+  ];
+  const options =
+    'open-gop=0:scenecut=0:keyint=50:min-keyint=1:pools=none:frame-threads=1:info=0:log-level=none';
+  const hevc = ['-c:v', 'libx265', '-preset', 'superfast', '-tag:v', 'hvc1', '-x265-params', options];
+  const bt2100 = ['-color_primaries', 'bt2020', '-color_trc', 'smpte2084', '-colorspace', 'bt2020nc'];
+  return [
+    ...SOURCE,
+    ...[
+      '-filter_complex',
+      '[0:v]format=yuv420p,split=4[s][top1][top2][t];[s]scale=160:90,split[low1][low2];[t]format=yuv420p10[hdr]',
+    ],
+    ...['-map', '[low1]', ...av1, ...BT709, ...output('90p-av1')],
+    ...['-map', '[top1]', ...av1, ...BT709, ...output('180p-av1')],
+    ...['-map', '[low2]', ...hevc, ...BT709, ...output('90p-hevc')],
+    ...['-map', '[top2]', ...hevc, ...BT709, ...output('180p-hevc')],
+    ...['-map', '[hdr]', ...hevc, ...bt2100, ...output('180p-hevc-pq')],
+  ];
+}
+
+function ffmpegArguments(format: Format): string[] {
+  const common = muxing(format);
+  const files = (name: string) => filesOf(name, format);
   const video = [
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'high', '-bf', '2', '-threads', '1'],
-    ...['-g', '50', '-sc_threshold', '0'],
-    ...['-color_primaries', 'bt709', '-color_trc', 'bt709', '-colorspace', 'bt709'],
+    ...['-g', '50', '-sc_threshold', '0', ...BT709],
   ];
   const bt601 = 'h264_metadata=colour_primaries=6:transfer_characteristics=6:matrix_coefficients=6';
   return [
-    ...['-v', 'error', '-nostdin', '-f', 'lavfi', '-i', `testsrc2=s=320x180:r=25:d=${SECONDS}`],
+    ...SOURCE,
     ...['-f', 'lavfi', '-i', `sine=r=48000:d=${SECONDS}`],
     ...[
       '-filter_complex',
@@ -102,6 +171,13 @@ async function readTrack(directory: string, name: string, format: Format): Promi
   );
   const initialization = format === 'ts' ? null : await readFile(join(directory, `${name}.mp4`));
   return { name, durations, segments, initialization };
+}
+
+/** SVT-AV1 writes another sequence header for the initialization section than in its frames. This takes that of the first frame. */
+function withSequenceHeader({ initialization, segments: [first] }: Track): void {
+  if (initialization === null || first === undefined) return;
+  const at = bodyAt(initialization, 'av1C') + AV1_CONFIGURATION_BYTES;
+  sampleOf(first, 0).copy(initialization, at, 0, 2 + initialization.readUInt8(at + 1));
 }
 
 /** One frame every two seconds, encoded alone. */
@@ -211,10 +287,14 @@ function mediaPlaylist(durations: readonly number[], format: Format, iFramesOnly
 function masterPlaylist({ format, tracks }: Pick<Media, 'format' | 'tracks'>, files: Files): string {
   const rates = new Map(tracks.map((track) => [track.name, ratesOf(track, format, files)]));
   const audio = rates.get('audio') ?? { peak: 0, average: 0 };
-  const variants = VIDEO_RENDITIONS.map((rendition) => {
-    const { peak, average } = rates.get(rendition.name) ?? { peak: 0, average: 0 };
-    return { ...rendition, peak: peak + audio.peak, average: average + audio.average };
-  }).sort((a, b) => b.average - a.average);
+  const variants = LADDERS[format].flatMap((ladder) =>
+    ladder
+      .map((rendition) => {
+        const { peak, average } = rates.get(rendition.name) ?? { peak: 0, average: 0 };
+        return { ...rendition, peak: peak + audio.peak, average: average + audio.average };
+      })
+      .sort((a, b) => b.average - a.average),
+  );
   return [
     ...['#EXTM3U', '#EXT-X-VERSION:6', '#EXT-X-INDEPENDENT-SEGMENTS'],
     '#EXT-X-SESSION-DATA:DATA-ID="com.apple.hls.chapters",URI="chapters.json"',

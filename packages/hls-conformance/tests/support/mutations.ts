@@ -127,6 +127,12 @@ export const MUTATIONS: readonly Mutation[] = [
     files: edit('master.m3u8', '64000c', '640029'),
   },
   {
+    what: 'HEVC in a transport stream, by its CODECS',
+    breaks: 'codecs.container',
+    also: ['master.codecs', 'master.several-variants', 'codecs.ladders', 'service.variants'],
+    files: edit('master.m3u8', 'avc1.64000c', 'hvc1.1.6.L60.90'),
+  },
+  {
     what: 'CODECS without the audio',
     breaks: 'master.codecs',
     files: edit('master.m3u8', ',mp4a.40.2"', '"'),
