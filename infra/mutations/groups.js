@@ -218,6 +218,7 @@ export const GROUPS = [
     'frame-pairing',
     'frame-rate',
     'gop-scan',
+    'image-files',
     'interleaving',
     'key-frame-scan',
     'media-layout',

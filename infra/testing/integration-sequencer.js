@@ -16,6 +16,8 @@ export const LONGEST_INTEGRATION_TESTS = [
   'hardware/probe-device',
   'tests/s3-object-store',
   'source/inputs',
+  'source/av1-and-hevc',
+  'source/hostile-av1-and-hevc',
   'source/sound-alone',
   'outputs/watermarks',
   'source/orientation-and-colours',

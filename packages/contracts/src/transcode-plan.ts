@@ -9,7 +9,7 @@ import { AUDIO_RENDITIONS, AUDIO_ROLES, SURROUND_RENDITIONS, VIDEO_RENDITIONS } 
 import { watermarkPlan } from './watermark.ts';
 
 /** Version of plans. Increase it when engines of the two versions would make different segments from the same plan. */
-export const PLAN_VERSION = 7;
+export const PLAN_VERSION = 8;
 
 /** Width and height in pixels. */
 const size = z.object({ width: z.int().positive(), height: z.int().positive() });
@@ -92,6 +92,11 @@ const reading = z.object({
   maxPauseSeconds: z.number().positive().optional(),
   /** The second of the file at which runs begin to read, unless a piece says another one. Only for a trimmed video that does not need what is before. */
   seek: z.number().positive().optional(),
+  /**
+   * Seconds from the earliest timestamp of the file to the first key frame of the video, which takes the place of the frames before it. ffmpeg
+   * shows those in grey, because they refer to frames that the file does not have.
+   */
+  firstPicture: z.number().positive().optional(),
   /** How far into the file ffmpeg must look for the tracks in use, by kind. A run that reads one kind need not find the others. */
   analysis: z.object({ video: analysis, audio: analysis, text: analysis }).optional(),
 });

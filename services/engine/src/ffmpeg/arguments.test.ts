@@ -179,7 +179,7 @@ describe('the ffmpeg arguments', () => {
     expect(graph({ deinterlace: 'send_frame', turn: ['transpose=clock'] })).toMatch(
       /,bwdif=[^,]*,transpose=clock,fps=/,
     );
-    expect(graph({ dynamicRange: 'hlg' })).toMatch(/transferin=arib-std-b67.*tonemap=/);
+    expect(graph({ dynamicRange: 'hlg' })).toMatch(/color_trc=arib-std-b67.*tonemap=/);
     expect(graph({ assumedMatrix: 'bt601' })).toMatch(/in_color_matrix=bt601:out_color_matrix=bt709/);
   });
 });

@@ -70,7 +70,13 @@ export function seekOptions({ reading }: Pick<EncodePlan, 'reading'>, seek: numb
 
 /** A plan whose filters expect the timestamps of the file. */
 export function withFileTimes(plan: EncodePlan): EncodePlan {
-  return { ...plan, lead: Number((plan.lead + (plan.reading?.startTime ?? 0)).toFixed(9)) };
+  const { startTime = 0, firstPicture } = plan.reading ?? {};
+  const later = (seconds: number) => Number((seconds + startTime).toFixed(9));
+  return {
+    ...plan,
+    lead: later(plan.lead),
+    ...(firstPicture !== undefined && { reading: { ...plan.reading, firstPicture: later(firstPicture) } }),
+  };
 }
 
 /** Options before the input, for the tracks that a plan uses. */

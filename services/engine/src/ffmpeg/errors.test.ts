@@ -25,6 +25,15 @@ describe('a tool error', () => {
       false,
     ],
     ['encode', '[IMGUTILS @ 0x7f] Picture size 9000x9000 is invalid', 'dimensions_exceeded', false],
+    ['encode', '[IMGUTILS @ 0x7f] Picture size 0x0 is invalid', 'malformed_media', false],
+    ['encode', '[IMGUTILS @ 0x7f] Picture size 64x0 is invalid', 'malformed_media', false],
+    ['encode', 'Cannot determine format of input stream 0:0 after EOF', 'malformed_media', false],
+    [
+      'probe',
+      '[extract_extradata @ 0x55] No start code is found.\nfile:source/file: Invalid data found',
+      'malformed_media',
+      false,
+    ],
     ['encode', 'Conversion failed!', 'transcode_failed', false],
     ['encode', 'av_interleaved_write_frame(): No space left on device', 'internal_error', true],
     ['encode', '[h264 @ 0x55] Cannot allocate memory', 'internal_error', true],
@@ -75,6 +84,15 @@ describe('a tool error', () => {
   ] as const)('in %s with stderr "%s" becomes %s, retryable: %s', (stage, stderr, code, retryable) => {
     const error = new ToolError('exit', 'Ended with code 1', stderr);
     expect(explainToolError(error, stage)).toMatchObject({ code, retryable, cause: error });
+  });
+
+  test.each([
+    ['Error while decoding stream #0:0: Invalid data found', 'malformed_media', false],
+    ['Error while decoding stream #0:0: Resource temporarily unavailable', 'malformed_media', false],
+    ['Error while decoding stream #0:0: Cannot allocate memory', 'internal_error', true],
+  ] as const)('of too many packets that cannot be decoded, "%s", becomes %s', (stderr, code, retryable) => {
+    const error = new ToolError('exit', 'ffmpeg exited with code 69', stderr);
+    expect(explainToolError(error, 'encode')).toMatchObject({ code, retryable });
   });
 
   test('about a refused decoder names the decoder and the track', () => {

@@ -2,6 +2,7 @@ import type { TranscodeFailureCode } from '@framelane/contracts/failures';
 import { SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
 import { AUDIO_ONLY_ADVICE } from '../source/source-checks.ts';
+import { MAX_PIXELS, MAX_SIDE } from '../source/whitelist.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
 
 type Verdict = { code: TranscodeFailureCode; message: string; retryable: boolean };
@@ -59,8 +60,18 @@ const PATTERNS: readonly (readonly [RegExp, Verdict])[] = [
     fileFault('unsupported_codec', 'The file uses a codec that is not supported.'),
   ],
   [
+    /Picture size (?:0x\d|\d+x0 )/,
+    fileFault(
+      'malformed_media',
+      'The video declares frames without a size. Export it again and upload that.',
+    ),
+  ],
+  [
     /exceeds specified max pixel count|Picture size \d/,
-    fileFault('dimensions_exceeded', 'The video frames are too large.'),
+    fileFault(
+      'dimensions_exceeded',
+      `The video frames are too large; at most ${MAX_SIDE} pixels per side and ${MAX_PIXELS / 1e6} million pixels are allowed.`,
+    ),
   ],
   [
     AUDIO_FORMAT_CHANGE,
@@ -70,12 +81,34 @@ const PATTERNS: readonly (readonly [RegExp, Verdict])[] = [
     ),
   ],
   [/moov atom not found/, fileFault('malformed_media', 'The file is incomplete: its index is missing.')],
+  [
+    /Cannot determine format of input /,
+    fileFault(
+      'malformed_media',
+      'A track of the file has no frame that can be decoded. Export the file again and upload that.',
+    ),
+  ],
+  [
+    // It looks into the frames for parameter sets that the container does not have.
+    /^\[extract_extradata @ /m,
+    fileFault(
+      'malformed_media',
+      'The parameter sets of a track are missing or damaged. Export the file again and upload that.',
+    ),
+  ],
 ];
 
 const DEFAULTS: Record<'probe' | 'encode', Verdict> = {
   probe: fileFault('not_a_video', 'The file contains neither video nor sound, or it is too damaged to read.'),
-  encode: fileFault('transcode_failed', 'The file could not be transcoded.'),
+  encode: fileFault('transcode_failed', 'The file could not be transcoded. Export it again and upload that.'),
 };
+
+/** ffmpeg's exit code if more than two thirds of the packets cannot be decoded (`max_error_rate`). It names no reason. */
+const TOO_MANY_DECODE_ERRORS = /^ffmpeg exited with code 69\b/;
+const mostlyDamaged = fileFault(
+  'malformed_media',
+  'Most frames of the file cannot be decoded. Export the file again and upload that.',
+);
 
 /** ffprobe's last lines about a track that it cannot open: the name of the decoder, if that is not allowed, and the track index. */
 const REFUSED_DECODER = /Codec \(([^()]*)\) not on whitelist/;
@@ -87,7 +120,10 @@ function unopenedTrack(lines: readonly string[]): Verdict | null {
   const number = Number(UNOPENED_TRACK.exec(lines[at] ?? '')?.[1]) + 1;
   const decoder = REFUSED_DECODER.exec(lines[at - 1] ?? '')?.[1];
   return decoder === undefined
-    ? fileFault('malformed_media', `Track ${number} cannot be decoded.`)
+    ? fileFault(
+        'malformed_media',
+        `Track ${number} cannot be decoded. Export the file again and upload that.`,
+      )
     : fileFault('unsupported_codec', `Track ${number} uses the codec ${decoder}, which is not supported.`);
 }
 
@@ -144,5 +180,5 @@ function verdict(error: ToolError, stage: 'probe' | 'encode'): Verdict {
   if (end === 'sigkill') return engineFault('The engine ran out of memory.');
   // A crash or a resource limit may not be the file's fault, so another try is allowed.
   if (end === 'killed') return { ...DEFAULTS.encode, retryable: true };
-  return DEFAULTS[stage];
+  return TOO_MANY_DECODE_ERRORS.test(error.message) ? mostlyDamaged : DEFAULTS[stage];
 }

@@ -40,6 +40,12 @@ describe('the filter graph', () => {
     ]);
   });
 
+  test('leaves out the frames before the first one that can be decoded', () => {
+    expect(chains({ reading: { firstPicture: 0.4 } })[0]).toMatch(
+      /^\[0:1\]trim=start=0\.4,scale=854:480:interl=-1,fps=25\/1:start_time=0,/,
+    );
+  });
+
   test('drops every second frame once for the renditions of half the frame rate', () => {
     const videoRenditions = planLadder({ width: 1280, height: 720 }, 50);
     expect(chains({ videoRenditions }).slice(1, 3)).toEqual([
@@ -116,16 +122,20 @@ describe('the filter graph', () => {
   });
 
   test.each([
-    ['pq', {}, 'transferin=smpte2084:primariesin=bt2020:matrixin=bt2020nc'],
-    ['hlg', {}, 'transferin=arib-std-b67:primariesin=bt2020:matrixin=bt2020nc'],
-    ['pq', { colorPrimaries: 'smpte432' }, 'transferin=smpte2084:primariesin=smpte432:matrixin=bt2020nc'],
-    ['pq', { colorMatrix: 'bt709' }, 'transferin=smpte2084:primariesin=bt2020:matrixin=bt709'],
+    ['pq', {}, 'color_primaries=bt2020:color_trc=smpte2084:colorspace=bt2020nc'],
+    ['hlg', {}, 'color_primaries=bt2020:color_trc=arib-std-b67:colorspace=bt2020nc'],
+    [
+      'pq',
+      { colorPrimaries: 'smpte432' },
+      'color_primaries=smpte432:color_trc=smpte2084:colorspace=bt2020nc',
+    ],
+    ['pq', { colorMatrix: 'bt709' }, 'color_primaries=bt2020:color_trc=smpte2084:colorspace=bt709'],
   ] as const)('maps high dynamic range (%s, %j) to standard range', (dynamicRange, tags, input) => {
     const tagged = { colorMatrix: null, colorPrimaries: null, colorTransfer: null, ...tags };
     expect(topFilters({ dynamicRange, tagged })).toBe(
       [
-        ...[START, 'scale=854:480', `zscale=${input}:transfer=linear:npl=100`, 'format=gbrpf32le'],
-        ...['zscale=primaries=bt709', 'tonemap=tonemap=hable:desat=0'],
+        ...[START, 'scale=854:480', `setparams=${input}`, 'zscale=transfer=linear:npl=100'],
+        ...['format=gbrpf32le', 'zscale=primaries=bt709', 'tonemap=tonemap=hable:desat=0'],
         ...['zscale=transfer=bt709:matrix=bt709:range=tv', 'format=yuv420p'],
       ].join(','),
     );

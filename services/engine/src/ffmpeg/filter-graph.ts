@@ -140,7 +140,9 @@ function audioChain(audio: AudioPlan, { lead, firstFrame }: EncodePlan): string[
  */
 export function topChain(top: VideoRenditionPlan, plan: EncodePlan, frames: readonly string[]): string {
   const { matrix, primaries, transfer } = plan.colour;
+  const { firstPicture } = plan.reading ?? {};
   return [
+    ...(firstPicture === undefined ? [] : [`trim=start=${firstPicture}`]),
     `scale=${plan.coded.width}:${plan.coded.height}:interl=-1`,
     ...(plan.deinterlace ? [`bwdif=mode=${plan.deinterlace}:deint=interlaced`] : []),
     // A field-coded track may end with a single field. bwdif emits its second frame only if another frame follows.
@@ -237,7 +239,9 @@ function toneMapped({ width, height }: VideoRenditionPlan, { dynamicRange, tagge
   const matrix = yuvMatrix(tagged) ?? 'bt2020nc';
   return [
     `scale=${width}:${height}`,
-    `zscale=transferin=${transfer}:primariesin=${primaries}:matrixin=${matrix}:transfer=linear:npl=100`,
+    // zimg converts nothing without complete tags, and later frames may have others.
+    `setparams=color_primaries=${primaries}:color_trc=${transfer}:colorspace=${matrix}`,
+    'zscale=transfer=linear:npl=100',
     'format=gbrpf32le',
     'zscale=primaries=bt709',
     'tonemap=tonemap=hable:desat=0',

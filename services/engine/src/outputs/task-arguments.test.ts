@@ -44,6 +44,11 @@ describe('the arguments of a piece', () => {
     expect(outputs[0]?.options.join(' ')).toContain(',setpts=PTS-(1.42)/TB,');
   });
 
+  test('leave out what is before the first key frame, by the times of the file', () => {
+    const { outputs } = pieceLine({ reading: { startTime: 1.4, firstPicture: 0.4 } });
+    expect(outputs[0]?.options.join(' ')).toContain(']trim=start=1.8,scale=');
+  });
+
   test('encode its frames, with the settings of the plan', () => {
     const { outputs } = pieceLine();
     expect(outputs.map(({ path }) => path)).toEqual(['output/360p-%d.ts', 'output/480p-%d.ts']);

@@ -7,3 +7,8 @@ export function storesFields(codec: string): boolean {
 export function mayRepeatFields(codec: string): boolean {
   return codec === 'mpeg2video';
 }
+
+/** Whether ffmpeg shows frames that refer to missing ones, in grey. For other codecs it begins at a key frame (measured with 5.1 and 7.1). */
+export function showsIncompleteFrames(codec: string): boolean {
+  return codec === 'hevc';
+}

@@ -72,3 +72,67 @@ test.each<[string, boolean, Packet[]]>([
 ])('decoding timestamps %s', (_, isAscending, packets) => {
   expect(scan(...packets).isAscending).toBe(isAscending);
 });
+
+test.each<[string, number | null, Packet[]]>([
+  [
+    'begins with a key frame',
+    null,
+    [
+      [10, 10],
+      [10.5, 10.5, false],
+      [11, 11],
+    ],
+  ],
+  [
+    'begins between key frames',
+    1,
+    [
+      [10, 10, false],
+      [10.5, 10.5, false],
+      [11, 11],
+      [12, 12],
+    ],
+  ],
+  [
+    'has its first key frame at the limit',
+    10,
+    [
+      [10, 10, false],
+      [20, 20],
+    ],
+  ],
+  [
+    'has its first key frame late',
+    null,
+    [
+      [10, 10, false],
+      [20.1, 20.1],
+    ],
+  ],
+  [
+    'has a key frame that is displayed first',
+    null,
+    [
+      [10.2, 10, false],
+      [9.9, 10.1],
+    ],
+  ],
+  [
+    'has a key frame without a time',
+    null,
+    [
+      [10, 10, false],
+      [Number.NaN, Number.NaN],
+    ],
+  ],
+  [
+    'has no key frame',
+    null,
+    [
+      [10, 10, false],
+      [10.5, 10.5, false],
+    ],
+  ],
+])('a track %s', (_, second, packets) => {
+  expect(scan(...packets).firstPicture).toBe(second);
+});

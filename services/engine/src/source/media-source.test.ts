@@ -242,16 +242,62 @@ describe('a source', () => {
     expect(firstVideo({ codec_name, field_order })?.scanTypeUnknown).toBe(unknown);
   });
 
+  test.each([
+    [{ nb_frames: '1' }, [1]],
+    [{ nb_frames: '1', duration: '0.04' }, [0, 1]],
+    [{ nb_frames: '2' }, [0, 1]],
+    // A fragmented file has no index of frames.
+    [{}, [0, 1]],
+  ])('with a track of the facts %j has the video tracks %j', (facts, indices) => {
+    const { videoTracks, tracks } = readSource(
+      probed(
+        [
+          { ...facts, index: 0 },
+          { nb_frames: '10', duration: '0.4', index: 1 },
+        ],
+        { format_name: 'mov,mp4,m4a,3gp,3g2,mj2' },
+      ),
+    );
+    expect(videoTracks.map(({ index }) => index)).toEqual(indices);
+    expect(tracks.map(({ index }) => index)).toEqual(indices);
+  });
+
+  test('has its only video track, even if that has one frame without a duration', () => {
+    const { videoTracks } = readSource(
+      probed([{ nb_frames: '1' }, { codec_type: 'audio' }], { format_name: 'mov,mp4,m4a,3gp,3g2,mj2' }),
+    );
+    expect(videoTracks).toHaveLength(1);
+  });
+
   test('recognizes Dolby Vision without a compatible base layer', () => {
-    const withBase = (dv_bl_signal_compatibility_id: number) =>
-      firstVideo({ side_data_list: [{ dv_bl_signal_compatibility_id }] })?.needsDolbyVision;
-    expect([withBase(0), withBase(1), withBase(4), firstVideo({})?.needsDolbyVision]).toEqual([
+    const needsDolbyVision = (dv_profile: number, dv_bl_signal_compatibility_id: number) =>
+      firstVideo({ side_data_list: [{ dv_profile, dv_bl_signal_compatibility_id }] })?.needsDolbyVision;
+    expect([needsDolbyVision(5, 0), needsDolbyVision(8, 0), needsDolbyVision(10, 0)]).toEqual([
       true,
+      true,
+      true,
+    ]);
+    expect([needsDolbyVision(8, 1), needsDolbyVision(8, 4), needsDolbyVision(7, 6)]).toEqual([
       false,
       false,
       false,
     ]);
+    // Early records have no compatibility id.
+    expect([needsDolbyVision(4, 0), needsDolbyVision(7, 0)]).toEqual([false, false]);
+    expect(firstVideo({})?.needsDolbyVision).toBe(false);
   });
+
+  test.each([
+    ['dvh1', [], true],
+    ['dvhe', [], true],
+    ['dvh1', [{ dv_profile: 8, dv_bl_signal_compatibility_id: 1 }], false],
+    ['hvc1', [], false],
+  ])(
+    'in the sample entry %s with the records %j needs Dolby Vision: %s',
+    (codec_tag_string, side_data_list, needs) => {
+      expect(firstVideo({ codec_tag_string, side_data_list })?.needsDolbyVision).toBe(needs);
+    },
+  );
 
   test.each([
     ['matroska,webm', null, 10],

@@ -123,7 +123,7 @@ export const PROBED_ENTRIES = [
     'color_range,field_order,color_space,color_primaries,color_transfer,r_frame_rate,start_time,duration,nb_frames,sample_rate,channels',
   'stream_tags=language,title',
   'stream_disposition=default,attached_pic,comment,hearing_impaired,visual_impaired,descriptions',
-  'stream_side_data=displaymatrix,dv_bl_signal_compatibility_id',
+  'stream_side_data=displaymatrix,dv_profile,dv_bl_signal_compatibility_id',
   'format=format_name,start_time,duration',
   'format_tags=major_brand',
 ].join(':');
@@ -162,7 +162,11 @@ const probedStream = z.object({
   tags: z.object({ language: z.string().optional(), title: z.string().optional() }).default({}),
   side_data_list: z
     .array(
-      z.object({ displaymatrix: z.string().optional(), dv_bl_signal_compatibility_id: z.int().optional() }),
+      z.object({
+        displaymatrix: z.string().optional(),
+        dv_profile: z.int().optional(),
+        dv_bl_signal_compatibility_id: z.int().optional(),
+      }),
     )
     .default([]),
 });
@@ -191,7 +195,8 @@ export function readSource(json: string): MediaSource {
   if (streams.length > MAX_TRACKS) throw refusal('malformed_media', 'The file has too many tracks.');
   const container = containerName(format.format_name, format.tags.major_brand);
   const startTime = Number(format.start_time ?? 0);
-  const moving = streams.filter((stream) => stream.disposition.attached_pic === 0);
+  const displayed = streams.filter((stream) => stream.disposition.attached_pic === 0);
+  const moving = withoutImageItems(displayed, container);
   return {
     container,
     startTime,
@@ -210,6 +215,18 @@ export function readSource(json: string): MediaSource {
     startTimes: streams.map(({ start_time }) => Number(start_time)),
     withoutParameters: moving.filter(lacksParameters).map(({ index }) => index),
   };
+}
+
+/**
+ * The tracks without the images of a file that also has video (HEIF, such as the first picture of a sequence in AVIF). Only newer versions of
+ * ffmpeg read them (7.1, but not 5.1), as tracks of one frame without a duration.
+ */
+function withoutImageItems(streams: ProbedStream[], container: string): ProbedStream[] {
+  if (containerTraits(container).duration !== 'index') return streams;
+  const isImage = ({ codec_type, duration, nb_frames }: ProbedStream) =>
+    codec_type === 'video' && nb_frames === 1 && duration === undefined;
+  const others = streams.filter((stream) => !isImage(stream));
+  return others.some(({ codec_type }) => codec_type === 'video') ? others : streams;
 }
 
 function lacksParameters({ codec_type, width, height, channels, sample_rate }: ProbedStream): boolean {
@@ -259,7 +276,7 @@ function videoTrack(stream: ProbedStream, container: string, startTime: number):
     colorMatrix: known(stream.color_space),
     colorPrimaries: known(stream.color_primaries),
     colorTransfer: known(stream.color_transfer),
-    needsDolbyVision: stream.side_data_list.some((entry) => entry.dv_bl_signal_compatibility_id === 0),
+    needsDolbyVision: needsDolbyVision(stream),
     declaredRate: fraction(stream.r_frame_rate, '/'),
     declaredDuration: declaredDuration(stream, container, startTime),
     isIndexed: stream.nb_frames > 0,
@@ -332,6 +349,18 @@ function turn(stream: ProbedStream): Turn {
   return turnOf(
     stream.side_data_list.find((entry) => entry.displaymatrix !== undefined)?.displaymatrix ?? '',
   );
+}
+
+/** Dolby Vision profiles whose base layer is SDR or HDR10. Early configuration records of them have no compatibility id; ffprobe writes 0. */
+const PROFILES_WITH_BASE_LAYER = [4, 7];
+/** Sample entries of HEVC whose base layer alone is not meant to be displayed. The configuration record, if there is one, is more exact. */
+const DOLBY_VISION_ENTRIES = ['dvh1', 'dvhe'];
+
+function needsDolbyVision({ side_data_list, codec_tag_string }: ProbedStream): boolean {
+  const record = side_data_list.find((entry) => entry.dv_bl_signal_compatibility_id !== undefined);
+  if (record === undefined) return DOLBY_VISION_ENTRIES.includes(codec_tag_string);
+  const { dv_bl_signal_compatibility_id: compatibility, dv_profile: profile = Number.NaN } = record;
+  return compatibility === 0 && !PROFILES_WITH_BASE_LAYER.includes(profile);
 }
 
 function dynamicRange(transfer: string | undefined): DynamicRange {

@@ -7,12 +7,14 @@ import { runTool, ToolError } from '../sandbox/run-tool.ts';
 import { refusal } from '../transcode-failure.ts';
 import type { TranscodeLimits } from '../transcode-settings.ts';
 import { type AudioFrames, AudioScan } from './audio-scan.ts';
+import { showsIncompleteFrames } from './codec-traits.ts';
 import { type ContainerTraits, containerTraits } from './containers.ts';
 import { decodedSize } from './cover.ts';
 import { checkVideoEdits, readEditLists, shownParts, withEditLists } from './edit-lists.ts';
 import { pairFields } from './frame-pairing.ts';
 import { toNumber } from './frame-rate.ts';
 import { type Gop, type GopFlaw, GopScan, type VideoPacket } from './gop-scan.ts';
+import { checkIsNoImage } from './image-files.ts';
 import { Interleaving } from './interleaving.ts';
 import { KeyFrameScan } from './key-frame-scan.ts';
 import { type MediaLayout, readContainerIndex } from './media-layout.ts';
@@ -125,6 +127,8 @@ type PacketFacts = Pick<
   timeline: Timeline | null;
   clock: StreamClock;
   arrivals: TrackArrivals;
+  /** See Reading. Null if all frames can be shown. */
+  firstPicture: number | null;
 };
 
 export type ProbeOptions = {
@@ -165,9 +169,10 @@ const NEW_DESCRIPTION = 'New Extradata';
 
 /** Probes the source in the job's directory. Throws a TranscodeFailure that refuses the source, or a ToolError. */
 export async function probe(options: ProbeOptions): Promise<ProbedSource> {
+  await checkIsNoImage(join(options.cwd, SOURCE_PATH));
   const { source, tracks, facts, editLists, scan, isLate } = await readFile(options);
-  const { timeline, runs, end, unread, gops, entryPoints, audioAhead, keyFramesNeedOthers, clock, arrivals } =
-    facts;
+  const { timeline, runs, end, unread, gops, entryPoints, audioAhead, keyFramesNeedOthers } = facts;
+  const { clock, arrivals, firstPicture } = facts;
   const texts = source.tracks.filter(({ kind, codec }) => kind === 'subtitles' && isTextCodec(codec));
   const analysis = isLate
     ? {
@@ -201,6 +206,7 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
     reading: {
       ...(containerTraits(container).clockMayRestart && { startTime: source.startTime }),
       ...(clock.maxPause && { maxPauseSeconds: clock.maxPause }),
+      ...(firstPicture && { firstPicture }),
       ...(analysis && { analysis }),
     },
     layout: tracks.video ? await layoutOf(source, runs, options) : null,
@@ -536,7 +542,7 @@ async function readPackets(
     runs: runs?.result() ?? null,
     entryPoints: entryPointsOf(keyFrames, clock, seek),
     audioAhead: interleaving.audioAhead,
-    keyFramesNeedOthers: video?.codec === 'h264' && keyFrames.hasLeadingFrames,
+    ...keyFrameFacts(keyFrames, video?.codec),
     clock,
     arrivals,
     unread: hasIndex || readTo === 0 || fileBytes - readTo <= PAGE_BYTES ? 0 : 1 - readTo / fileBytes,
@@ -547,6 +553,16 @@ async function readPackets(
       const times = { start: scan.start, silentFrom: shownUntil - startTime };
       return [{ ...track, ...times, end: scan.end, frames: track.codec === 'aac' ? scan.result() : null }];
     }),
+  };
+}
+
+function keyFrameFacts(
+  { hasLeadingFrames, firstPicture }: KeyFrameScan,
+  codec = '',
+): Pick<PacketFacts, 'keyFramesNeedOthers' | 'firstPicture'> {
+  return {
+    keyFramesNeedOthers: codec === 'h264' && hasLeadingFrames,
+    firstPicture: showsIncompleteFrames(codec) ? firstPicture : null,
   };
 }
 

@@ -55,7 +55,7 @@ function chooseVideo(
   if (video.needsDolbyVision) {
     throw refusal(
       'unsupported_codec',
-      'The video is Dolby Vision without a compatible base layer (profile 5). Export it as SDR, HDR10 or HLG.',
+      'The video is Dolby Vision without a compatible base layer, such as profile 5. Export it as SDR, HDR10 or HLG.',
     );
   }
   assertSize(video);

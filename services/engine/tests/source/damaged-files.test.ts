@@ -145,7 +145,7 @@ test('AV1 whose frames cannot be decoded is the fault of the file', async () => 
   const path = join(bench.directory, 'undecodable.mp4');
   await writeFile(path, content);
   expect(await bench.failure(await bench.submit(path))).toMatchObject({
-    code: 'transcode_failed',
+    code: 'malformed_media',
     retryable: false,
   });
 });

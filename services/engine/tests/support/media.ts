@@ -20,7 +20,13 @@ export async function ffprobe<T>(...args: string[]): Promise<T> {
 
 /** The first frame of a file, with three bytes per pixel: red, green, blue. */
 export async function firstFrame(path: string): Promise<Buffer> {
-  return decoded('-i', path, '-frames:v', '1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-');
+  return frameAt(path, 0);
+}
+
+/** A frame of a file by its number from zero, with three bytes per pixel: red, green, blue. */
+export async function frameAt(path: string, number: number): Promise<Buffer> {
+  const filter = ['-vf', `trim=start_frame=${number}`];
+  return decoded('-i', path, ...filter, '-frames:v', '1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-');
 }
 
 /**
