@@ -104,6 +104,7 @@ export const GROUPS = [
   pure('videos-rules', `${CONTROL_PLANE}/src/videos`, [
     'aspect-ratio',
     'attachment',
+    'codecs-setting',
     'keep-source',
     'orphaned-objects',
     'searched-texts',
@@ -191,6 +192,7 @@ export const GROUPS = [
     'engine-plan',
     `${ENGINE}/src/plan`,
     [
+      'alternatives',
       'audio-plan',
       'chapters',
       'colour',
@@ -295,7 +297,7 @@ export const GROUPS = [
       'outputs/renditions/{describe-stored,i-frame-uploads,piece-task,segment-info,track-run}',
       'packagers/{segment-files,mpeg-ts/segment}',
     ],
-    ['engine-lifecycle', 'metrics', 'transcode/{hardware,tasks,transcode-worker}'],
+    ['engine-lifecycle', 'metrics', 'transcode/{background-tasks,hardware,tasks,transcode-worker}'],
   ),
   pure(
     'captions',
@@ -313,8 +315,10 @@ export const GROUPS = [
     'system/system-words',
     'ui/format',
     'ui/match-key',
+    'ui/packaging-words',
     'ui/typed-time',
     'uploads/import-request',
+    'uploads/packaging-request',
     'uploads/trim-request',
     'uploads/watermark-request',
     'ui/watermark-words',
@@ -345,7 +349,12 @@ export const GROUPS = [
     ['imports/{imports,import-job,remote-file,remote-connection}'],
     ['imports', 'import-registration'],
   ),
-  pure('contracts', 'packages/contracts/src', ['joined-manifest', 'languages', 'renditions', 'sealing']),
+  pure(
+    'contracts',
+    'packages/contracts/src',
+    ['joined-manifest', 'languages', 'outputs/codec-piece-task', 'renditions', 'sealing', 'topology'],
+    ['outputs/piece-task'],
+  ),
   {
     name: 'client',
     threshold: 80,
@@ -433,6 +442,7 @@ export const GROUPS = [
     ['downloads/downloads.{service,store}', 'outputs/downloads{,.store}'],
     ['downloads', 'artifacts'],
   ),
+  stores('codecs', ['outputs/codecs{,.store}', 'tasks/codec-pieces'], ['codecs']),
   stores(
     'pictures',
     [

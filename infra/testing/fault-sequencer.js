@@ -6,6 +6,7 @@ export const LONGEST_FAULTS = [
   'storage',
   'upload-ends',
   'network',
+  'codecs',
   'transcoding',
   'messaging',
   'uploads',

@@ -4,6 +4,7 @@ import { LongestFirst } from './longest-first.js';
 export const LONGEST_INTEGRATION_TESTS = [
   'transcode/pieces',
   'transcode/packagings',
+  'transcode/codec-pieces',
   'outputs/clip',
   'source/tracks-and-timestamps',
   'source/codecs',

@@ -2333,6 +2333,48 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "video.codec.ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A video has a further codec
+         * @description Sent when a ready video can also be played in a codec other than H.264. `data` identifies the video, and has the codec. A webhook receives this
+         *     type only if its `events` name it.
+         */
+        post: operations["onVideoCodecReady"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "video.codec.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A video does not get a codec
+         * @description Sent when a video could not be encoded in a codec other than H.264, also if the reason is that the video has failed. `data` identifies the
+         *     video, and has the codec; its `error` says why. A webhook receives this type only if its `events` name it.
+         */
+        post: operations["onVideoCodecFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "video.deleted": {
         parameters: {
             query?: never;
@@ -2531,6 +2573,21 @@ export interface components {
          */
         Packaging: "ts" | "cmaf";
         /**
+         * @description A codec of video. All players know H.264.
+         * @example av1
+         * @enum {string}
+         */
+        VideoCodec: "h264" | "av1" | "hevc";
+        /**
+         * @description The codecs of the video. H.264 is always one of them, listed or not. The others follow when the video is ready, and need the packaging `cmaf`. They
+         *     need fewer bytes for the same picture, and more time to encode. Default: those of the installation, usually H.264 alone.
+         * @example [
+         *       "h264",
+         *       "av1"
+         *     ]
+         */
+        VideoCodecs: components["schemas"]["VideoCodec"][];
+        /**
          * @description How long the uploaded file is kept after the transcode: `always`, `never`, or a number of days after the video became
          *     `ready` or `failed`. The file of a failed video is kept for at least 7 days, so that you can retry it.
          * @example 30
@@ -2550,8 +2607,9 @@ export interface components {
             audioOnly?: components["schemas"]["AudioOnly"];
             watermark?: components["schemas"]["WatermarkRequest"];
             trim?: components["schemas"]["TrimRequest"];
-            /** @description How the segments are packed. Default: that of the installation, usually `ts`. */
+            /** @description How the segments are packed. Default: `cmaf` with `codecs` other than H.264, else that of the installation, usually `ts`. */
             packaging?: components["schemas"]["Packaging"];
+            codecs?: components["schemas"]["VideoCodecs"];
             /** @description How long to keep the uploaded file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
             /**
@@ -2707,8 +2765,9 @@ export interface components {
             audioOnly?: components["schemas"]["AudioOnly"];
             watermark?: components["schemas"]["WatermarkRequest"];
             trim?: components["schemas"]["TrimRequest"];
-            /** @description How the segments are packed. Default: that of the installation, usually `ts`. */
+            /** @description How the segments are packed. Default: `cmaf` with `codecs` other than H.264, else that of the installation, usually `ts`. */
             packaging?: components["schemas"]["Packaging"];
+            codecs?: components["schemas"]["VideoCodecs"];
             /** @description How long to keep the imported file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
         };
@@ -2723,6 +2782,47 @@ export interface components {
          * @enum {string}
          */
         Variant: "360p" | "480p" | "720p" | "1080p";
+        /** @description One variant in one codec, as the master playlist offers it. */
+        VideoRendition: {
+            variant: components["schemas"]["Variant"];
+            codec: components["schemas"]["VideoCodec"];
+            /**
+             * @description The codec with its profile and level (RFC 6381), without that of the audio.
+             * @example av01.0.05M.08
+             */
+            codecs: string;
+            /**
+             * @description Width in pixels.
+             * @example 1280
+             */
+            width: number;
+            /**
+             * @description Height in pixels.
+             * @example 720
+             */
+            height: number;
+            /**
+             * @description Frames per second.
+             * @example 25
+             */
+            frameRate: number;
+            /**
+             * @description The dynamic range: standard, or one of the two of high dynamic range, as `VIDEO-RANGE` of HLS names them. H.264 always has `SDR`.
+             * @example SDR
+             * @enum {string}
+             */
+            videoRange: "SDR" | "PQ" | "HLG";
+            /**
+             * @description Highest bit rate in bits per second (RFC 8216 §4.1), without audio.
+             * @example 1480213
+             */
+            bandwidth: number;
+            /**
+             * @description Average bit rate in bits per second, without audio.
+             * @example 912034
+             */
+            averageBandwidth: number;
+        };
         /** @description An audio track of the stream, which viewers can choose. */
         AudioTrack: {
             /**
@@ -2775,6 +2875,35 @@ export interface components {
             hls: string;
             /** @description The resolutions that can be played so far, lowest first; empty for sound alone. */
             variants: components["schemas"]["Variant"][];
+        };
+        /** @description Why a video does not have a codec. */
+        CodecError: {
+            /**
+             * @description `quota_exceeded`: the workspace had no room for the codec when the video became ready. `source_deleted`: the uploaded file was deleted before the
+             *     video was encoded in this codec. `codec_failed`: the video could not be encoded in this codec. `video_failed`: the video has failed. A retry of the
+             *     video also makes its codecs.
+             * @example codec_failed
+             * @enum {string}
+             */
+            code: "quota_exceeded" | "source_deleted" | "codec_failed" | "video_failed";
+            /**
+             * @description What is wrong, and what helps.
+             * @example The video could not be encoded in this codec. It can be played in the others.
+             */
+            message: string;
+        };
+        /** @description A codec of a video, and whether players can have it. */
+        CodecState: {
+            codec: components["schemas"]["VideoCodec"];
+            /**
+             * @description H.264 is `ready` or `failed` when the video is. Another codec that is `preparing` becomes `ready` or `failed` after the video has become ready.
+             *     If the video fails, so do all codecs.
+             * @example preparing
+             * @enum {string}
+             */
+            status: "preparing" | "ready" | "failed";
+            /** @description Why the video does not have this codec; `null` unless it has failed. */
+            error: components["schemas"]["CodecError"] | null;
         };
         /** @description The watermark that the video was created with. The image may have been deleted since. */
         VideoWatermark: {
@@ -3090,6 +3219,8 @@ export interface components {
             hls?: string;
             /** @description The resolutions the master playlist offers, lowest first; empty for sound alone. Only when `ready`. */
             variants?: components["schemas"]["Variant"][];
+            /** @description The variants in each codec that the master playlist offers, by codec, the lowest first; empty for sound alone. Only when `ready`. */
+            renditions?: components["schemas"]["VideoRendition"][];
             /** @description The audio tracks that the master playlist offers, the default one first. Only when `ready`. */
             audioTracks?: components["schemas"]["AudioTrack"][];
             /**
@@ -3121,6 +3252,8 @@ export interface components {
             preview: components["schemas"]["VideoPreview"] | null;
             /** @description How its segments are packed. It is fixed when the video is created. */
             packaging: components["schemas"]["Packaging"];
+            /** @description The codecs that the ticket or the import asked for, H.264 first; none for sound alone. */
+            codecs: components["schemas"]["CodecState"][];
             /** @description Whether the stream is sound alone. Until the video is `ready`, it is what the ticket or the import asked for; `null` if it asked for nothing. */
             audioOnly: boolean | null;
             /** @description The image that all renditions show, as the ticket or the import asked for it; `null` without one. */
@@ -3507,11 +3640,11 @@ export interface components {
             offset?: number;
         };
         /**
-         * @description One stream of a video: a variant, an audio track that all variants share, the same track in 5.1, or the I-frames of the lowest
+         * @description One stream of a video: a variant in H.264, or in another codec, an audio track that all variants share, the same track in 5.1, or the I-frames of the lowest
          *     variant.
          * @enum {string}
          */
-        Rendition: "360p" | "480p" | "720p" | "1080p" | "audio" | "audio2" | "audio3" | "audio4" | "audio5" | "audio6" | "audio7" | "audio8" | "surround" | "surround2" | "surround3" | "surround4" | "surround5" | "surround6" | "surround7" | "surround8" | "iframes";
+        Rendition: "360p" | "480p" | "720p" | "1080p" | "360p-av1" | "480p-av1" | "720p-av1" | "1080p-av1" | "360p-hevc" | "480p-hevc" | "720p-hevc" | "1080p-hevc" | "audio" | "audio2" | "audio3" | "audio4" | "audio5" | "audio6" | "audio7" | "audio8" | "surround" | "surround2" | "surround3" | "surround4" | "surround5" | "surround6" | "surround7" | "surround8" | "iframes";
         /** @description Chapters in Apple's format. */
         SessionChapters: {
             /** @description Its number. */
@@ -3608,10 +3741,10 @@ export interface components {
         /**
          * @description `video.ready`: a video can be played. `video.failed`: a video has failed. `video.deleted`: a video was deleted. `video.captions.ready`:
          *     captions were made by speech recognition. `video.download.ready`: a file for download is ready. `video.download.failed`: a file for download
-         *     could not be prepared.
+         *     could not be prepared. `video.codec.ready`: a video has a further codec. `video.codec.failed`: a video does not get a codec that was asked for.
          * @enum {string}
          */
-        WebhookEventType: "video.ready" | "video.failed" | "video.deleted" | "video.captions.ready" | "video.download.ready" | "video.download.failed";
+        WebhookEventType: "video.ready" | "video.failed" | "video.deleted" | "video.captions.ready" | "video.download.ready" | "video.download.failed" | "video.codec.ready" | "video.codec.failed";
         /**
          * @description The types of events that the webhook receives.
          * @example [
@@ -3649,7 +3782,7 @@ export interface components {
              * @description What happened.
              * @enum {string}
              */
-            eventType: "video.ready" | "video.failed" | "video.deleted" | "video.captions.ready" | "video.download.ready" | "video.download.failed" | "webhook.test";
+            eventType: "video.ready" | "video.failed" | "video.deleted" | "video.captions.ready" | "video.download.ready" | "video.download.failed" | "video.codec.ready" | "video.codec.failed" | "webhook.test";
             /**
              * @description `pending`: no attempt yet. `retrying`: another attempt is due, after a failed one or because you deliver the event again.
              *     `succeeded`: received. `failed`: no more attempts.
@@ -3896,7 +4029,10 @@ export interface components {
          *     2000 to 2999.
          */
         UsageTime: string | unknown | unknown;
-        /** @description Total duration of the videos that became ready in this period, in minutes to three places. Each video counts once. */
+        /**
+         * @description Total duration of the videos that became ready in this period, in minutes to three places. Each video counts once, and once more for each codec beside
+         *     H.264 that became ready.
+         */
         TranscodedMinutes: number;
         /**
          * Format: int64
@@ -3928,7 +4064,7 @@ export interface components {
                  */
                 reserved: number;
             };
-            /** @description Minutes of videos that become ready in a calendar month (UTC). */
+            /** @description Minutes of videos, and of their further codecs, that become ready in a calendar month (UTC). */
             transcodedMinutes: {
                 limit: components["schemas"]["Limit"];
                 /** @description Minutes in the current month, to three places. */
@@ -4422,6 +4558,32 @@ export interface components {
              */
             type: "video.download.failed";
             data: components["schemas"]["VideoDownload"];
+        };
+        /** @description A video and one of its codecs. */
+        VideoOfCodec: {
+            /** @description The video. */
+            id: string;
+            /** @description Its title. */
+            title: string;
+            codec: components["schemas"]["CodecState"];
+        };
+        /** @description A video has a further codec. */
+        VideoCodecReadyEvent: components["schemas"]["WebhookEvent"] & {
+            /**
+             * @description Always `video.codec.ready`.
+             * @constant
+             */
+            type: "video.codec.ready";
+            data: components["schemas"]["VideoOfCodec"];
+        };
+        /** @description A video does not get a codec. */
+        VideoCodecFailedEvent: components["schemas"]["WebhookEvent"] & {
+            /**
+             * @description Always `video.codec.failed`.
+             * @constant
+             */
+            type: "video.codec.failed";
+            data: components["schemas"]["VideoOfCodec"];
         };
         /** @description The tombstone of a deleted video. */
         DeletedVideo: {
@@ -11637,6 +11799,126 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["VideoDownloadFailedEvent"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone. Framelane disables the webhook. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. The first 1024 bytes of the body are kept with the delivery. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onVideoCodecReady: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The `id` of the event, the same in every attempt. Ignore an id that you have processed.
+                 * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Reject a request that is more than five minutes old.
+                 * @example 1795251902
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description `v1,` and the Base64 of an HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<body>`. For 24 hours after a rotation
+                 *     there are two, separated by a space. One valid signature is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VideoCodecReadyEvent"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is gone. Framelane disables the webhook. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. The first 1024 bytes of the body are kept with the delivery. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onVideoCodecFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The `id` of the event, the same in every attempt. Ignore an id that you have processed.
+                 * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Reject a request that is more than five minutes old.
+                 * @example 1795251902
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description `v1,` and the Base64 of an HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<body>`. For 24 hours after a rotation
+                 *     there are two, separated by a space. One valid signature is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VideoCodecFailedEvent"];
             };
         };
         responses: {

@@ -11,6 +11,7 @@ import {
   VideoFailedError,
 } from '@framelane/client';
 import { upload } from '@framelane/client/node';
+import { until } from '@framelane/test-kit/until';
 import { checkRules } from './hls-rules.ts';
 import type { Target } from './target.ts';
 
@@ -81,13 +82,25 @@ export class FramelaneClient {
     });
   }
 
-  /** Waits until an uploaded video is ready. Throws if it fails or breaks a rule of HLS. */
+  /** Waits until an uploaded video is ready in all its codecs. Throws if it fails or breaks a rule of HLS. */
   async ready(id: string): Promise<ReadyVideo> {
     const video = await this.api.videos.waitUntilReady(id, {
       signal: AbortSignal.timeout(TRANSCODE_LIMIT_MS),
     });
-    await checkRules(video, this.target);
-    return video;
+    const complete = await this.codecsSettled(video);
+    await checkRules(complete, this.target);
+    return complete;
+  }
+
+  /** Waits until no codec of a ready video is being prepared any more. */
+  async codecsSettled({ id }: Pick<ReadyVideo, 'id'>): Promise<ReadyVideo> {
+    return until(
+      async () => {
+        const video = await this.api.videos.waitUntilReady(id);
+        return video.codecs.every(({ status }) => status !== 'preparing') && video;
+      },
+      { what: `the codecs of ${id}`, seconds: TRANSCODE_LIMIT_MS / 1000 },
+    );
   }
 
   /** Uploads a file and resolves with the ready video. `fields` are those of the ticket. */

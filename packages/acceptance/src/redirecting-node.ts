@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { UploadTicketRequest } from '@framelane/client';
 import { upload } from '@framelane/client/node';
 import { FakeS3 } from '@framelane/test-kit/fake-s3';
 import { SingleNodeProcess } from '@framelane/test-kit/single-node-process';
@@ -43,10 +44,10 @@ export class RedirectingNode {
     return this.#s3.log.filter((operation) => operation === 'GetObject').length;
   }
 
-  /** Uploads a file as a signed video. Resolves with the client and the video once it is ready. */
+  /** Uploads a file as a signed video. `fields` are those of the ticket. Resolves with the client and the video once it is ready. */
   async publishSigned(
     path: string,
-    packaging: 'ts' | 'cmaf',
+    fields: Partial<UploadTicketRequest>,
   ): Promise<{ client: FramelaneClient; videoId: string }> {
     const { baseUrl, engineUrl, apiKey } = this.#node;
     const target = {
@@ -62,7 +63,7 @@ export class RedirectingNode {
     const ticket = await client.requestTicket({
       filename: 'clip.mp4',
       playbackPolicy: 'signed',
-      packaging,
+      ...fields,
     });
     await upload(path, ticket);
     // The rules of HLS are not checked: redirects break one.

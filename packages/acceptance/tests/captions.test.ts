@@ -1,19 +1,15 @@
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReadyVideo } from '@framelane/client';
-import { findBrowser, newPage, startBrowser } from '@framelane/test-kit/browser';
+import { findBrowser } from '@framelane/test-kit/browser';
 import { makeClip } from '@framelane/test-kit/clips';
 import { requires } from '@framelane/test-kit/requires';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser, Page } from 'puppeteer-core';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { checkRules } from '../src/hls-rules.ts';
+import { PlayerPages } from '../src/player-pages.ts';
 import { runVlc, withProgram } from '../src/players.ts';
 import { RedirectingNode } from '../src/redirecting-node.ts';
 import { readTarget } from '../src/target.ts';
@@ -69,42 +65,8 @@ test('a stream with captions follows the rules of HLS', async () => {
 
 const executable = findBrowser();
 const withBrowser = requires('Chromium', executable === undefined ? 'Chromium is not installed' : null).test;
-let browser: Browser | undefined;
-let site: Server | undefined;
-afterAll(async () => {
-  await browser?.close();
-  site?.close();
-});
-
-/** A page with a script of a package, by its name in the catalog of pnpm-workspace.yaml, and an element `video`. */
-async function pageWith(script: string): Promise<Page> {
-  if (site === undefined) {
-    site = createServer((_, res) =>
-      res.setHeader('Content-Type', 'text/html').end('<!doctype html><video muted>'),
-    );
-    await once(site.listen(0, '127.0.0.1'), 'listening');
-  }
-  browser ??= await startBrowser(executable ?? '');
-  const page = await newPage(browser);
-  await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
-  const path = createRequire(import.meta.url).resolve(script);
-  await page.addScriptTag({ content: await readFile(path, 'utf8') });
-  await page.evaluate(`window.video = document.querySelector('video');`);
-  return page;
-}
-
-/** Plays with a version of hls.js. */
-async function play(module: string, url: string): Promise<Page> {
-  const page = await pageWith(`${module}/dist/hls.js`);
-  await page.evaluate(`
-    window.hls = new Hls();
-    window.loaded = [];
-    hls.on(Hls.Events.FRAG_BUFFERED, (_, { frag }) => loaded.push(frag.url));
-    hls.loadSource(${JSON.stringify(url)});
-    hls.attachMedia(video);
-    void video.play();`);
-  return page;
-}
+const pages = new PlayerPages(executable ?? '');
+afterAll(() => pages.close());
 
 const SHOWN = `[...video.textTracks].filter(({ mode }) => mode === 'showing').flatMap(({ activeCues }) => [...activeCues ?? []])`;
 
@@ -120,7 +82,7 @@ afterAll(() => redirecting?.stop());
 async function redirected(packaging: 'ts' | 'cmaf'): Promise<Stream> {
   const node = redirecting ?? (await RedirectingNode.start());
   redirecting = node;
-  const { client, videoId } = await node.publishSigned(clip, packaging);
+  const { client, videoId } = await node.publishSigned(clip, { packaging });
   await client.api.captions.set(videoId, 'en', VTT, { default: true });
   const { url } = await client.api.videos.createPlaybackToken(videoId);
   return { url, served: () => node.served, end };
@@ -182,7 +144,7 @@ describe.each(STREAMS)('captions and languages of a video: %s', (what, extension
 
   withBrowser.each(['hls.js', 'hls.js-of-last-year'])('%s switches both while playing', (module) =>
     playing(async () => {
-      const page = await play(module, url);
+      const page = await pages.hls(module, url);
       await page.waitForFunction(`${SHOWN}.some(({ text }) => text === 'English')`);
       expect(await page.evaluate(`hls.subtitleTracks.map(({ name, lang }) => name + ' ' + lang)`)).toEqual([
         'Deutsch de',
@@ -209,17 +171,8 @@ describe.each(STREAMS)('captions and languages of a video: %s', (what, extension
   if (extension === 'm4s')
     withBrowser('Shaka Player shows captions and plays the chosen language', () =>
       playing(async () => {
-        const page = await pageWith('shaka-player/dist/shaka-player.compiled.js');
-        await page.evaluate(`
-          window.player = new shaka.Player();
-          // It shows no captions that are chosen after all video has been loaded.
-          player.configure({ preferredText: [{ language: 'en' }] });
-          window.failures = [];
-          player.addEventListener('error', ({ detail }) => failures.push(detail.code));
-          window.loaded = [];
-          player.getNetworkingEngine().registerResponseFilter((_, { uri }) => loaded.push(uri));
-          player.attach(video).then(() => player.load(${JSON.stringify(url)})).then(() => video.play())
-            .catch((error) => failures.push(String(error.code ?? error)));`);
+        // It shows no captions that are chosen after all video has been loaded.
+        const page = await pages.shaka(url, { preferredText: [{ language: 'en' }] });
         await page.waitForFunction(`failures.length > 0 || video.currentTime > 1`);
         expect(await page.evaluate('failures')).toEqual([]);
         const languages = `player.getAudioTracks().map(({ language }) => language).sort()`;

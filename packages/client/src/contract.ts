@@ -10,9 +10,9 @@ export type ImportRequest = Schemas['ImportRequest'];
 export type UploadTicket = Schemas['UploadTicket'];
 export type UploadReceipt = Schemas['UploadReceipt'];
 
-/** A video that can be played: `hls`, `variants` and `audioTracks` are present. */
+/** A video that can be played: `hls`, `variants`, `renditions` and `audioTracks` are present. */
 export type ReadyVideo = Video &
-  Required<Pick<Video, 'hls' | 'variants' | 'audioTracks'>> & { status: 'ready' };
+  Required<Pick<Video, 'hls' | 'variants' | 'renditions' | 'audioTracks'>> & { status: 'ready' };
 
 /** Webhook events, distinguished by `type`. New types can appear: ignore those that you do not know. */
 export type WebhookEvent =

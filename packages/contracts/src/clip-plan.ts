@@ -73,6 +73,8 @@ export function planClip(
     plan: {
       ...parent,
       revision: 0,
+      // A clip takes H.264 over alone.
+      alternatives: [],
       segmentStarts: cut.segmentStarts,
       encode: {
         ...encode,

@@ -7,7 +7,7 @@ import { DERIVATION_COMMANDS } from './outputs/kinds.ts';
 import { initializationSection } from './outputs/renditions.ts';
 import { derivationSchema, taskSchema } from './outputs/tasks.ts';
 import { PACKAGING_NAMES } from './packaging.ts';
-import { RENDITIONS, TRACK_RENDITIONS } from './renditions.ts';
+import { ALTERNATIVE_CODECS, RENDITIONS, TRACK_RENDITIONS } from './renditions.ts';
 import { taskPlanSchema, transcodePlanSchema } from './transcode-plan.ts';
 import { trimSchema } from './trim.ts';
 import { claimedWatermark } from './watermark.ts';
@@ -299,6 +299,8 @@ const claimedPlanning = claimedTry.extend({
     audioOnly: z.enum(AUDIO_ONLY_RULES),
     /** How the segments are packed. */
     packaging: z.enum(PACKAGING_NAMES),
+    /** The codecs that the video has beside H.264. */
+    codecs: z.array(z.enum(ALTERNATIVE_CODECS)).readonly(),
     /** Only if the video is a part of its file. */
     trim: trimSchema.optional(),
   }),

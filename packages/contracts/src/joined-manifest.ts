@@ -2,8 +2,8 @@ import { CLOCK_HZ, type Manifest, type RenditionManifest } from './manifest.ts';
 import type { TaskResult } from './outputs/outputs.ts';
 import type { StoredRendition } from './outputs/renditions.ts';
 import { PACKAGINGS } from './packaging.ts';
-import { I_FRAME_RENDITION, type RenditionName } from './renditions.ts';
-import { isSoundAlone, type TranscodePlan } from './transcode-plan.ts';
+import { type AlternativeCodec, I_FRAME_RENDITION, type RenditionName } from './renditions.ts';
+import { encodePlanIn, isSoundAlone, type TranscodePlan } from './transcode-plan.ts';
 
 /**
  * Largest difference between the start times of one segment in two renditions (HLS authoring specification 8.22), and from the
@@ -23,25 +23,11 @@ export function joinManifest(
   results: readonly TaskResult[],
 ): Manifest {
   const stored = results.flatMap(({ renditions = [] }) => renditions);
-  const video = encode.videoRenditions.map(({ name }) => joined(name, stored));
+  const video = joinedVideo(encode, stored);
   const zero = isSoundAlone(encode)
     ? PACKAGINGS[encode.packaging].startTimestamp / CLOCK_HZ
     : (video[0]?.segments[0]?.start ?? Number.NaN);
-  assertAligned(video);
-  const frameRate = encode.frameRate.numerator / encode.frameRate.denominator;
-  if (video[0]) assertPlanned(video[0], { zero, frameRate, segmentStarts });
-  const end = zero + encode.duration;
-  const ofVideo = encode.videoRenditions.map(
-    ({ name, width, height, frameStep }, at): RenditionManifest => ({
-      name,
-      ...described(video[at] as Joined, end),
-      width,
-      height,
-      frameRate: frameRate / frameStep,
-      channels: null,
-      language: null,
-    }),
-  );
+  const ofVideo = describedVideo(video, { zero, encode, segmentStarts });
   const ofAudio = encode.audio.map(({ name, index, channels, end: audioEnd }): RenditionManifest => {
     const track = facts.audioTracks.find((each) => each.index === index);
     if (track === undefined) throw new Error(`The plan does not describe the track of ${name}`);
@@ -59,6 +45,7 @@ export function joinManifest(
     };
   });
   const iFrames = stored.some(({ name }) => name === I_FRAME_RENDITION);
+  const end = zero + encode.duration;
   const { width = null, height = null } = encode.videoRenditions[0] ?? {};
   return {
     source: facts.source,
@@ -80,6 +67,54 @@ export function joinManifest(
     chapters: facts.chapters,
     startTimestamp: Math.round(zero * CLOCK_HZ),
   };
+}
+
+/**
+ * The renditions in a codec that a ready video did not wait for, from the results of all its tasks in any order. Throws an Error as `joinManifest`
+ * does, and if segments start at other times than those of the video.
+ *
+ * @param startTimestamp of the video, in units of 1/90,000 s
+ */
+export function joinAlternative(
+  codec: AlternativeCodec,
+  plan: Pick<TranscodePlan, 'encode' | 'alternatives' | 'segmentStarts'>,
+  results: readonly TaskResult[],
+  startTimestamp: number,
+): RenditionManifest[] {
+  const encode = encodePlanIn(codec, plan);
+  const stored = results.flatMap(({ renditions = [] }) => renditions);
+  const zero = startTimestamp / CLOCK_HZ;
+  return describedVideo(joinedVideo(encode, stored), { zero, encode, segmentStarts: plan.segmentStarts });
+}
+
+const VIDEO_RANGES = { pq: 'PQ', hlg: 'HLG' } as const;
+
+type Ladder = Pick<TranscodePlan, 'encode' | 'segmentStarts'>;
+
+function joinedVideo({ videoRenditions }: Ladder['encode'], stored: readonly StoredRendition[]): Joined[] {
+  const video = videoRenditions.map(({ name }) => joined(name, stored));
+  assertAligned(video);
+  return video;
+}
+
+/** The renditions of a ladder as a manifest has them. Their first frame is at `zero`, in seconds. */
+function describedVideo(
+  video: readonly Joined[],
+  { zero, encode, segmentStarts }: Ladder & { zero: number },
+): RenditionManifest[] {
+  const frameRate = encode.frameRate.numerator / encode.frameRate.denominator;
+  const range = encode.tenBit?.range ?? 'sdr';
+  if (video[0]) assertPlanned(video[0], { zero, frameRate, segmentStarts });
+  return encode.videoRenditions.map(({ name, width, height, frameStep }, at) => ({
+    name,
+    ...described(video[at] as Joined, zero + encode.duration),
+    width,
+    height,
+    frameRate: frameRate / frameStep,
+    ...(range !== 'sdr' && { videoRange: VIDEO_RANGES[range] }),
+    channels: null,
+    language: null,
+  }));
 }
 
 /** The segments of a rendition from all results. */

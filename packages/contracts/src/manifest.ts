@@ -10,6 +10,10 @@ const segment = z.object({
 });
 export type Segment = z.infer<typeof segment>;
 
+/** High dynamic range, by the values of `VIDEO-RANGE` (draft-pantos-hls-rfc8216bis §4.4.6.2). */
+export const VIDEO_RANGES = ['PQ', 'HLG'] as const;
+export type VideoRange = (typeof VIDEO_RANGES)[number];
+
 const renditionManifest = z.object({
   name: z.enum(RENDITIONS),
   /** RFC 6381 codec string of all segments, e.g. `avc1.64001f` or `mp4a.40.2`. */
@@ -19,6 +23,8 @@ const renditionManifest = z.object({
   height: z.int().positive().nullable(),
   /** Frames per second; null for audio and for I-frames. */
   frameRate: z.number().positive().nullable(),
+  /** Absent for audio and for standard range. */
+  videoRange: z.enum(VIDEO_RANGES).optional(),
   /** Null for video. */
   channels: z.int().positive().nullable(),
   /** BCP 47; null for video, and if the source has no language tag. */

@@ -52,7 +52,7 @@ const command = z.object({
 });
 
 /** The types of commands to the engines. */
-export const COMMAND_TYPES = ['plan', 'task', ...DERIVATION_COMMANDS, 'clip'] as const;
+export const COMMAND_TYPES = ['plan', 'task', 'background', ...DERIVATION_COMMANDS, 'clip'] as const;
 export type CommandType = (typeof COMMAND_TYPES)[number];
 
 export function isDerivationCommand(type: CommandType): type is DerivationCommand {
@@ -60,13 +60,15 @@ export function isDerivationCommand(type: CommandType): type is DerivationComman
 }
 
 /**
- * The data of each message, by type. `plan`, `task`, `derive`, `picture`, `transcribe` and `clip` are commands to the engines. All others are events from the engines.
+ * The data of each message, by type. `plan`, `task`, `background`, `derive`, `picture`, `transcribe` and `clip` are commands to the engines. All others are events from the engines.
  */
 const dataSchemas = {
   /** A video waits to be planned. The engine that plans a short video also transcodes it. */
   plan: command,
   /** A task of a planned video waits. */
   task: command,
+  /** An optional task of a ready video waits. It yields to all work that a video waits for. */
+  background: command,
   /** A derivation of a ready video waits. */
   derive: command,
   /** A picture of a ready video waits. Viewers wait for it, so it has a queue of its own. */

@@ -34,6 +34,9 @@ export type PackagingName = keyof typeof PACKAGINGS;
 /** All packagings, the default first. */
 export const PACKAGING_NAMES = Object.keys(PACKAGINGS) as [PackagingName, ...PackagingName[]];
 
+/** The packaging that carries the codecs beside H.264: a transport stream cannot carry AV1. */
+export const PACKAGING_OF_ALTERNATIVES: PackagingName = 'cmaf';
+
 /** The name of segment `sequence` (0, 1, 2 …), beside the playlist of its rendition and in the object store. */
 export function segmentName(sequence: number, packaging: PackagingName): string {
   return `${sequence}.${PACKAGINGS[packaging].extension}`;

@@ -2,18 +2,19 @@
 export const RUNGS = ['360p', '480p', '720p', '1080p'] as const;
 export type RungName = (typeof RUNGS)[number];
 
-/**
- * The codecs of video renditions. A video has each of its rungs in each of them, in this order. Only its last rendition can be a stream copy
- * of the source.
- */
-export const VIDEO_CODECS = ['h264'] as const;
+/** The codec whose renditions have the names of their rungs. Every video has it, and is ready when it is complete. */
+export const PLAIN_CODEC = 'h264';
+
+/** The codecs in which a video has all its rungs again if that was asked for. They follow when the video is ready. */
+export const ALTERNATIVE_CODECS = ['av1', 'hevc'] as const;
+export type AlternativeCodec = (typeof ALTERNATIVE_CODECS)[number];
+
+/** The codecs of video renditions. */
+export const VIDEO_CODECS = [PLAIN_CODEC, ...ALTERNATIVE_CODECS] as const;
 export type VideoCodec = (typeof VIDEO_CODECS)[number];
 
-/** The codec whose renditions have the names of their rungs. Every video has it. */
-const PLAIN_CODEC = 'h264';
-
 /** The name of a video rendition: one rung in one codec. */
-export type VideoRendition = RungName | `${RungName}-${Exclude<VideoCodec, typeof PLAIN_CODEC>}`;
+export type VideoRendition = RungName | `${RungName}-${AlternativeCodec}`;
 
 /** The name of a rung in a codec, such as `1080p`, or `1080p-av1` in a codec other than H.264. */
 export function videoRendition(rung: RungName, codec: VideoCodec): VideoRendition {
@@ -21,12 +22,12 @@ export function videoRendition(rung: RungName, codec: VideoCodec): VideoRenditio
 }
 
 const BY_NAME = new Map(
-  RUNGS.flatMap((rung) =>
-    VIDEO_CODECS.map((codec) => [videoRendition(rung, codec), { rung, codec }] as const),
+  VIDEO_CODECS.flatMap((codec) =>
+    RUNGS.map((rung) => [videoRendition(rung, codec), { rung, codec }] as const),
   ),
 );
 
-/** All video renditions, lowest rung first. */
+/** All video renditions, codec by codec, those of a codec from the lowest rung up. */
 export const VIDEO_RENDITIONS: readonly VideoRendition[] = [...BY_NAME.keys()];
 
 /** The rung and the codec of a video rendition. */
@@ -75,9 +76,21 @@ export const I_FRAME_RENDITION = 'iframes';
 export const TRACK_RENDITIONS = [...VIDEO_RENDITIONS, ...AUDIO_RENDITIONS, ...SURROUND_RENDITIONS] as const;
 export type TrackRendition = (typeof TRACK_RENDITIONS)[number];
 
+/** The video renditions in an alternative codec, lowest first. */
+export function renditionsIn(codec: AlternativeCodec): VideoRendition[] {
+  return RUNGS.map((rung) => videoRendition(rung, codec));
+}
+
 /** All rendition names, as in object keys, URLs and manifests. */
 export const RENDITIONS = [...TRACK_RENDITIONS, I_FRAME_RENDITION] as const;
 export type RenditionName = (typeof RENDITIONS)[number];
+
+/** Whether a video is ready only with this rendition: it is of no alternative codec. */
+const isAwaited = (name: RenditionName) =>
+  (BY_NAME.get(name as VideoRendition)?.codec ?? PLAIN_CODEC) === PLAIN_CODEC;
+
+/** The renditions that a video waits for. Everything that is made of stored renditions reads these. */
+export const AWAITED_RENDITIONS = RENDITIONS.filter(isAwaited);
 
 export function isAudioRendition(name: RenditionName): name is AudioRendition | SurroundRendition {
   return name !== I_FRAME_RENDITION && !BY_NAME.has(name as VideoRendition);

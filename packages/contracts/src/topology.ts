@@ -3,10 +3,11 @@ import type { MessageType } from './messages.ts';
 /** The only exchange, a topic exchange. The routing key of a message is its type. */
 export const EXCHANGE = 'framelane';
 
-/** The tasks of planned videos, derivations, and clips have queues of their own, so that no new video waits behind them. */
+/** The tasks of planned videos, optional tasks, derivations, and clips have queues of their own, so that no new video waits behind them. */
 export type QueueName =
   | 'engine.commands'
   | 'engine.tasks'
+  | 'engine.background'
   | 'engine.derivations'
   | 'engine.pictures'
   | 'engine.clips'
@@ -20,6 +21,7 @@ export const DELIVERY_LIMIT = 5;
 export const QUEUES: Readonly<Record<QueueName, readonly MessageType[]>> = {
   'engine.commands': ['plan'],
   'engine.tasks': ['task'],
+  'engine.background': ['background'],
   'engine.derivations': ['derive'],
   'engine.pictures': ['picture'],
   'engine.clips': ['clip'],

@@ -5,7 +5,14 @@ import { imagesPlan } from './outputs/images.ts';
 import { frameNumber } from './outputs/piece-task.ts';
 import { optionalTaskSchema, taskSchema } from './outputs/tasks.ts';
 import { PACKAGING_NAMES } from './packaging.ts';
-import { AUDIO_RENDITIONS, AUDIO_ROLES, SURROUND_RENDITIONS, VIDEO_RENDITIONS } from './renditions.ts';
+import {
+  ALTERNATIVE_CODECS,
+  type AlternativeCodec,
+  AUDIO_RENDITIONS,
+  AUDIO_ROLES,
+  SURROUND_RENDITIONS,
+  VIDEO_RENDITIONS,
+} from './renditions.ts';
 import { watermarkPlan } from './watermark.ts';
 
 /** Version of plans. Increase it when engines of the two versions would make different segments from the same plan. */
@@ -72,6 +79,13 @@ export type Turn = z.infer<typeof turn>;
 /** The transfer function of a track: standard range, or one of the two of high dynamic range. */
 const dynamicRange = z.enum(['sdr', 'pq', 'hlg']);
 export type DynamicRange = z.infer<typeof dynamicRange>;
+
+/** Renditions with 10 bits a sample, and their dynamic range. Absent for 8 bits and the standard range. */
+const tenBit = z.object({ range: dynamicRange });
+export type TenBit = z.infer<typeof tenBit>;
+
+/** The transfer functions of high dynamic range in renditions that keep it (ITU-R BT.2100). */
+const HDR_TRANSFERS = { pq: 'smpte2084', hlg: 'arib-std-b67' } as const;
 
 /** The colour space of a video, by ffmpeg's names for the code points of ITU-T H.273. */
 const colour = z.object({ matrix: z.string(), primaries: z.string(), transfer: z.string() });
@@ -146,6 +160,7 @@ const encodePlan = z.object({
   dynamicRange,
   /** Colour of all renditions. */
   colour,
+  tenBit: tenBit.optional(),
   /** Whether frames need scaling only: they are 8-bit 4:2:0, BT.709, limited range, with even width and height. */
   pixelsCompatible: z.boolean(),
   /** Colour tags of the file; null for a missing one. */
@@ -162,6 +177,14 @@ const encodePlan = z.object({
   inputIssues: z.array(inputIssue),
 });
 export type EncodePlan = z.infer<typeof encodePlan>;
+
+/** The renditions of a video in a codec that it does not wait for: those of all its rungs, lowest first. All are encoded. */
+const alternativeLadder = z.object({
+  codec: z.enum(ALTERNATIVE_CODECS),
+  videoRenditions: z.array(videoRenditionPlan).min(1).readonly(),
+  tenBit: tenBit.optional(),
+});
+export type AlternativeLadder = z.infer<typeof alternativeLadder>;
 
 /** Whether a plan makes sound alone. */
 export function isSoundAlone({ videoRenditions }: Pick<EncodePlan, 'videoRenditions'>): boolean {
@@ -196,6 +219,8 @@ export const transcodePlanSchema = z.object({
   /** The number of plans that this one replaces. The engine replaces a plan without tasks if it cannot make the video as planned. */
   revision: z.int().nonnegative(),
   encode: encodePlan,
+  /** What follows when the video is ready, made by optional tasks. */
+  alternatives: z.array(alternativeLadder).readonly(),
   /**
    * Settings of the engine that made the plan: the preset of the encoders, and the number of threads of the filters and of each encoder. That number
    * changes the result: scaled frames differ where the parts of two threads meet. `hardware` is the interface of the device that encodes video,
@@ -221,3 +246,25 @@ export type TranscodePlan = z.infer<typeof transcodePlanSchema>;
 /** The part of the plan that every task needs. */
 export const taskPlanSchema = transcodePlanSchema.omit({ facts: true, tasks: true, optionalTasks: true });
 export type TaskPlan = z.infer<typeof taskPlanSchema>;
+
+/** How to transcode the source in another codec: its renditions alone, all of them encoded. Throws if the plan does not have that codec. */
+export function encodePlanIn(
+  codec: AlternativeCodec,
+  { encode, alternatives }: Pick<TranscodePlan, 'encode' | 'alternatives'>,
+): EncodePlan {
+  const ladder = alternatives.find((each) => each.codec === codec);
+  if (ladder === undefined) throw new Error(`The plan has no renditions in ${codec}`);
+  const { videoRenditions, tenBit } = ladder;
+  return {
+    ...encode,
+    videoRenditions,
+    copiesVideo: false,
+    audio: [],
+    ...(tenBit && { tenBit, colour: colourOf(tenBit, encode) }),
+  };
+}
+
+function colourOf({ range }: TenBit, { colour }: EncodePlan): Colour {
+  if (range === 'sdr') return colour;
+  return { matrix: 'bt2020nc', primaries: 'bt2020', transfer: HDR_TRANSFERS[range] };
+}

@@ -9,11 +9,20 @@ import {
 } from '@framelane/client';
 import { upload } from '@framelane/client/node';
 import { PACKAGING_NAMES } from '@framelane/contracts/packaging';
+import type { AlternativeCodec } from '@framelane/contracts/renditions';
 import { until } from '@framelane/test-kit/until';
 
 /** The first workspace and its API key. The control plane creates both when it starts. */
 export const WORKSPACE_ID = 'ws_01kannnnnnfz0rzzzzzzzzzzzz';
 export const API_KEY = 'svc_live_F4ultSu1teK3yOfTheFirstWorkspace';
+
+const EVENTS = [
+  'video.ready',
+  'video.failed',
+  'video.deleted',
+  'video.codec.ready',
+  'video.codec.failed',
+] as const;
 
 export type Ticket = Pick<UploadTicket, 'videoId' | 'uploadUrl' | 'tusUrl' | 'uploadToken'>;
 
@@ -25,10 +34,16 @@ export class Api {
   /** The API key, and secrets that the API returned. They must not be stored or logged in clear text. */
   readonly secrets: string[] = [API_KEY];
   readonly #url: string;
+  /** Fields of tickets, in turn. */
+  readonly #turns: Partial<UploadTicketRequest>[];
   #tickets = 0;
 
-  constructor(url: string) {
+  /** @param codecs of every fourth video beside H.264; if there are none, all videos have H.264 alone */
+  constructor(url: string, codecs: readonly AlternativeCodec[] = []) {
     this.#url = url;
+    const packagings = PACKAGING_NAMES.map((packaging) => ({ packaging }));
+    // The installation chooses the packaging of the third.
+    this.#turns = codecs.length === 0 ? packagings : [...packagings, {}, { codecs: [...codecs] }];
     const fetchAndRecord = async (request: Request) => {
       const response = await fetch(request);
       if (response.status >= 500)
@@ -43,11 +58,12 @@ export class Api {
     });
   }
 
-  /** The packaging is each one in turn, unless `fields` have one. */
+  /** The packaging is each one in turn, and so are the codecs, unless `fields` have one of them. */
   async ticket(fields: Partial<UploadTicketRequest> = {}): Promise<Ticket> {
     this.#tickets += 1;
-    const packaging = PACKAGING_NAMES[this.#tickets % PACKAGING_NAMES.length];
-    const body = { filename: 'clip.mp4', ...(packaging && { packaging }), ...fields };
+    const isChosen = fields.packaging !== undefined || fields.codecs !== undefined;
+    const inTurn = isChosen ? {} : this.#turns[this.#tickets % this.#turns.length];
+    const body = { filename: 'clip.mp4', ...inTurn, ...fields };
     const ticket = await this.client.uploadTickets.create(body);
     this.secrets.push(ticket.uploadToken);
     return ticket;
@@ -60,9 +76,10 @@ export class Api {
     return ticket.videoId;
   }
 
-  /** Registers an endpoint for all events of the workspace and resolves with its id. */
+  /** Registers an endpoint for the events about the states of videos and of their codecs. Resolves with its id. */
   async subscribe(url: string): Promise<string> {
-    const { id, secret } = await unwrap(this.client.POST('/webhooks', { body: { url } }));
+    const events = [...EVENTS];
+    const { id, secret } = await unwrap(this.client.POST('/webhooks', { body: { url, events } }));
     if (secret !== undefined) this.secrets.push(secret);
     return id;
   }

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { AlternativeCodec } from '@framelane/contracts/renditions';
 import type { Broker } from '@framelane/test-kit/broker';
 import { FakeS3 } from '@framelane/test-kit/fake-s3';
 import { freePorts } from '@framelane/test-kit/free-ports';
@@ -43,6 +44,7 @@ type ClusterOptions = {
   timing?: Partial<Timing>;
   anyStorage?: boolean;
   innerProxies?: boolean;
+  codecs?: readonly AlternativeCodec[];
   postgres?: FaultDatabase;
   rabbitmq?: Broker;
 };
@@ -66,10 +68,11 @@ export class Cluster {
   readonly #ownProxies: readonly OwnProxies[];
 
   /**
-   * Starts all parts and registers a webhook endpoint for all events. Resolves when the cluster accepts uploads. A test that kills the
+   * Starts all parts and registers a webhook endpoint. Resolves when the cluster accepts uploads. A test that kills the
    * database server or the broker, or raises an alarm of the broker, passes its own server; `stop` removes it. With `anyStorage`, the
    * cluster uses the S3 server at S3_TEST_ENDPOINT if that is set. Without `innerProxies`, the parts connect to each other directly, and
-   * only the proxies `public` and `uploads` are used: for benchmarks, because this process forwards every byte that passes a proxy.
+   * only the proxies `public` and `uploads` are used: for benchmarks, because this process forwards every byte that passes a proxy. Every
+   * fourth video has the `codecs` beside H.264.
    */
   static async start({
     controlPlanes = 2,
@@ -78,6 +81,7 @@ export class Cluster {
     timing = {},
     anyStorage = false,
     innerProxies = true,
+    codecs = [],
     ...own
   }: ClusterOptions = {}): Promise<Cluster> {
     const [postgres, rabbitmq, storage, endpoint, workDir] = await Promise.all([
@@ -164,7 +168,7 @@ export class Cluster {
             },
           }),
       ),
-      api: new Api(common.PUBLIC_URL),
+      api: new Api(common.PUBLIC_URL, codecs),
     });
     try {
       await Promise.all(cluster.services.map((service) => service.start()));

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PACKAGINGS } from '@framelane/contracts/packaging';
+import type { AlternativeCodec } from '@framelane/contracts/renditions';
 import { deadLetterQueue, QUEUES, type QueueName } from '@framelane/contracts/topology';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { connect } from 'amqplib';
@@ -21,12 +22,20 @@ type VideoState = {
   /** A lease that has expired does not count: the engine may be gone, and the token works again. */
   isLeased: boolean;
   attemptsOpen: number;
+  /** Those beside H.264; none if the video is deleted. */
+  codecs: {
+    codec: AlternativeCodec;
+    status: 'preparing' | 'ready' | 'failed';
+    error: { code: string } | null;
+  }[];
+  /** The number of segments of each rendition. */
+  renditions: { name: string; segments: number }[];
   /** Segments in the database, such as `360p/0.ts`. */
   segments: string[];
   /** The keys of these segments, below the prefix of the attempt, such as `360p/0.ts` or `t3.1/360p/20.ts`. */
   stored: string[];
-  /** Its artifacts in the object store, each with the key of its file or the prefix of its segments. */
-  artifacts: { prefix: string; bytes: number }[];
+  /** Its artifacts in the object store, each with the key of its file or the prefix of its segments, and the rendition of these. */
+  artifacts: { prefix: string; bytes: number; rendition: string | null }[];
 };
 
 /** The state of a cluster in all its systems. */
@@ -36,8 +45,8 @@ export type Snapshot = {
   objects: ReadonlyMap<string, number>;
   /** Keys of unfinished multipart uploads. */
   unfinishedUploads: string[];
-  /** With the duration of a ready video: the row of a deleted video no longer has it. */
-  events: { id: string; type: string; videoId: string; duration: number | null }[];
+  /** With the duration of a ready video: the row of a deleted video no longer has it. `codec` is that of an event of a codec. */
+  events: { id: string; type: string; videoId: string; duration: number | null; codec: string | null }[];
   delivered: { id: string; type: string; videoId: string }[];
   /** Event ids that came with different bodies. */
   reusedEventIds: string[];
@@ -87,7 +96,8 @@ export async function readDatabase({
   const videos = await postgres.query<VideoState>(VIDEOS);
   const events = await postgres.query<Snapshot['events'][number]>(
     `select id, type, payload::json -> 'data' ->> 'id' as "videoId",
-      (payload::json -> 'data' ->> 'duration')::float8 as duration from webhook_events`,
+      (payload::json -> 'data' ->> 'duration')::float8 as duration, payload::json -> 'data' -> 'codec' ->> 'codec' as codec
+      from webhook_events`,
   );
   const [open] = await postgres.query<{ count: number }>(
     `select count(*)::int as count from webhook_deliveries where status not in ('succeeded', 'failed')`,
@@ -117,13 +127,16 @@ const VIDEOS = `
     v.uploaded_at is not null as uploaded, v.source_deleted_at is not null as "sourceDeleted", v.attempt, v.content_key is not null as "hasKey",
     coalesce(t.expires_at < now(), true) as "ticketExpired", coalesce(t.lease_expires_at > now(), false) as "isLeased",
     (select count(*)::int from attempts a where a.video_id = v.id and a.outcome is null) as "attemptsOpen",
+    v.codecs,
+    (select coalesce(json_agg(json_build_object('name', name, 'segments', cardinality(segment_bytes))), '[]')
+      from renditions r where r.video_id = v.id) as renditions,
     array(select r.name || '/' || n || ${EXTENSION} from renditions r,
       generate_series(0, cardinality(r.segment_bytes) - 1) n where r.video_id = v.id) as segments,
     array(select (select a.folder from artifacts a
         where a.video_id = v.id and a.kind = 'segments' and a.name = r.name and a.first_segment <= n
         order by a.first_segment desc limit 1) || r.name || '/' || n || ${EXTENSION}
       from renditions r, generate_series(0, cardinality(r.segment_bytes) - 1) n where r.video_id = v.id) as stored,
-    (select coalesce(json_agg(json_build_object('bytes', bytes, 'prefix',
+    (select coalesce(json_agg(json_build_object('bytes', bytes, 'rendition', case kind when 'segments' then name end, 'prefix',
         case when a.attempt is null then 'sources/' else 'hls/' end || v.workspace_id || '/' || v.id || '/'
         || coalesce('a' || a.attempt || '/', '') || folder
         || case kind when 'source' then 'original' when 'segments' then name || '/' else kind || '.' end)), '[]')

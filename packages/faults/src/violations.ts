@@ -1,3 +1,4 @@
+import { wrongCodecs } from './codec-violations.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Violations that a test causes on purpose. */
@@ -13,6 +14,7 @@ export function violations(state: Snapshot, expected: Expected = {}): string[] {
   return [
     ...unfinishedWork(state),
     ...wrongObjects(state),
+    ...wrongCodecs(state),
     ...keptKeys(state),
     ...wrongEvents(state),
     ...wrongQueues(state, expected),
@@ -27,8 +29,11 @@ export function unfinishedWork({ videos, jobs }: Pick<Snapshot, 'videos' | 'jobs
   const stuck = videos
     .filter(({ deleted }) => !deleted)
     .flatMap((video) => {
-      const { id, status, ticketExpired, isLeased } = video;
+      const { id, status, ticketExpired, isLeased, codecs } = video;
+      // Those of a failed video ended with it.
+      const preparing = status === 'ready' ? codecs.filter((each) => each.status === 'preparing') : [];
       return [
+        ...preparing.map(({ codec }) => `1: ${codec} of ${id} is still being prepared`),
         ...(status === 'processing' ? [`1: ${id} is still processing`] : []),
         ...(status === 'uploading' && ticketExpired
           ? [`1: ${id} is uploading although its ticket has expired`]
@@ -99,6 +104,9 @@ function wrongEvents(state: Snapshot): string[] {
   const count = (type: string, videoId: string) =>
     events.filter((event) => event.type === type && event.videoId === videoId).length;
   const wrong = videos.flatMap(({ id, status, deleted }) => [
+    ...(!deleted && status !== 'ready' && count('video.ready', id) > 0
+      ? [`5: ${id} is ${status}, but has been ready`]
+      : []),
     ...atMostOnce(`video.ready of ${id}`, count('video.ready', id)),
     ...atMostOnce(`video.failed of ${id}`, count('video.failed', id)),
     ...(deleted && count('video.deleted', id) !== 1
@@ -146,15 +154,19 @@ function leftBehind({ ffmpegs, jobDirectories }: Snapshot): string[] {
 /** Allowed difference between the durations of a source and its video, in minutes: less than a frame. */
 const MINUTES_APART = 0.0003;
 
-/** 8: usage counts the minutes of each video and the bytes of each object once. */
+/** 8: usage counts the minutes of each video, once more for each codec beside H.264, and the bytes of each object once. */
 function wrongUsage({ usage, events, objects, sentBytes }: Snapshot): string[] {
   const ready = new Map(
     events.filter(({ type }) => type === 'video.ready').map(({ videoId, duration }) => [videoId, duration]),
   );
-  const minutes = [...ready.values()].reduce<number>((sum, duration) => sum + (duration ?? 0) / 60, 0);
+  const transcoded = [
+    ...ready.keys(),
+    ...events.filter(({ type }) => type === 'video.codec.ready').map(({ videoId }) => videoId),
+  ];
+  const minutes = transcoded.reduce((sum, videoId) => sum + (ready.get(videoId) ?? 0) / 60, 0);
   const storedBytes = [...objects.values()].reduce((sum, bytes) => sum + bytes, 0);
   return [
-    ...(Math.abs(minutes - usage.minutes) > MINUTES_APART * Math.max(ready.size, 1)
+    ...(Math.abs(minutes - usage.minutes) > MINUTES_APART * Math.max(transcoded.length, 1)
       ? [`8: ${usage.minutes.toFixed(4)} minutes are counted, not ${minutes.toFixed(4)}`]
       : []),
     ...(storedBytes !== usage.storageBytes

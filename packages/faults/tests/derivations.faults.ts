@@ -15,7 +15,10 @@ let file: string;
 let video: { id: string; hls: string };
 
 beforeAll(async () => {
-  const [started, clips] = await Promise.all([Cluster.start({ timing: { taskLease: 8 } }), makeClips()]);
+  const [started, clips] = await Promise.all([
+    Cluster.start({ codecs: ['av1'], timing: { taskLease: 8 } }),
+    makeClips(),
+  ]);
   [cluster, file] = [started, clips.short];
   video = await readyVideo();
 });

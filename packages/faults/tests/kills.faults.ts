@@ -31,7 +31,10 @@ let clips: Clips;
 beforeAll(async () => {
   [postgres, rabbitmq] = await Promise.all([PostgresServer.start(), startRabbitMq()]);
   const own = { postgres, rabbitmq };
-  [cluster, clips] = await Promise.all([Cluster.start({ anyStorage: true, ...own }), makeClips()]);
+  [cluster, clips] = await Promise.all([
+    Cluster.start({ anyStorage: true, codecs: ['av1'], ...own }),
+    makeClips(),
+  ]);
 });
 afterEach(() => cluster?.heal());
 afterAll(async () => {

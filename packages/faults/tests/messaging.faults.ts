@@ -9,8 +9,8 @@ import { type RabbitMqNode, startRabbitMq } from '@framelane/test-kit/rabbitmq-n
 import type { TcpProxy } from '@framelane/test-kit/tcp-proxy';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type ConfirmChannel, connect } from 'amqplib';
 import { outcomesOf } from '../src/attempts.ts';
+import { loseCommands, withChannel } from '../src/broker-channel.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { hasLogged } from '../src/logged.ts';
@@ -32,7 +32,7 @@ let clips: Clips;
 beforeAll(async () => {
   rabbitmq = await startRabbitMq();
   [cluster, clips] = await Promise.all([
-    Cluster.start({ anyStorage: true, timing: TIMING, rabbitmq }),
+    Cluster.start({ anyStorage: true, codecs: ['av1'], timing: TIMING, rabbitmq }),
     makeClips(),
   ]);
 });
@@ -44,17 +44,9 @@ async function statusOf(id: string): Promise<string | undefined> {
   return (await cluster.api.video(id))?.status;
 }
 
-async function withChannel(work: (channel: ConfirmChannel) => unknown): Promise<void> {
-  const connection = await connect(cluster.rabbitmq.url);
-  const channel = await connection.createConfirmChannel();
-  await work(channel);
-  await channel.waitForConfirms();
-  await connection.close();
-}
-
 /** Publishes messages as they are, in this order. */
 async function publish(messages: { type: string; body: string }[]): Promise<void> {
-  await withChannel((channel) => {
+  await withChannel(cluster, (channel) => {
     for (const { type, body } of messages) {
       channel.publish(EXCHANGE, type, Buffer.from(body), { persistent: true });
     }
@@ -163,15 +155,15 @@ test('an unreadable message becomes a dead letter, is logged, and does not block
   expect(await violationsAtRest(cluster, { deadLetters: { [DEAD_EVENTS]: 2 } })).toEqual([]);
   expect(cluster.log).toContain('message.unreadable');
 
-  await withChannel((channel) => channel.purgeQueue(DEAD_EVENTS));
+  await withChannel(cluster, (channel) => channel.purgeQueue(DEAD_EVENTS));
 });
 
 /** Uploads a video whose command the broker accepts and loses. */
 async function sendWithLostCommand(): Promise<string> {
-  await withChannel((channel) => channel.unbindQueue('engine.commands', EXCHANGE, 'plan'));
+  await loseCommands(cluster, 'plan', true);
   const videoId = await cluster.api.send(clips.short);
   await until(async () => (await commandsFor(videoId)) === 1 && !(await isSending(videoId)));
-  await withChannel((channel) => channel.bindQueue('engine.commands', EXCHANGE, 'plan'));
+  await loseCommands(cluster, 'plan', false);
   expect(await statusOf(videoId)).toBe('processing');
   return videoId;
 }

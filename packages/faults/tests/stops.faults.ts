@@ -23,7 +23,7 @@ let cluster: Cluster;
 let clips: Clips;
 
 beforeAll(async () => {
-  [cluster, clips] = await Promise.all([Cluster.start({ anyStorage: true }), makeClips()]);
+  [cluster, clips] = await Promise.all([Cluster.start({ anyStorage: true, codecs: ['av1'] }), makeClips()]);
 });
 afterAll(async () => {
   await cluster?.stop();

@@ -27,7 +27,7 @@ let large: Buffer;
 
 beforeAll(async () => {
   clips = await makeClips();
-  cluster = await Cluster.start();
+  cluster = await Cluster.start({ codecs: ['av1'] });
   large = padded(await readFile(clips.short), LARGE_BYTES);
 });
 afterEach(async () => {

@@ -32,7 +32,7 @@ let large: Buffer;
 
 beforeAll(async () => {
   const clips = await makeClips();
-  cluster = await Cluster.start({ timing: TIMING });
+  cluster = await Cluster.start({ codecs: ['av1'], timing: TIMING });
   clip = await readFile(clips.short);
   uploader = new Uploader(cluster, clip);
   large = padded(clip, LARGE_BYTES);

@@ -61,6 +61,7 @@ export class InProcessBus implements MessageBus {
     this.#queues = {
       'engine.commands': emptyQueue('engine.commands'),
       'engine.tasks': emptyQueue('engine.tasks'),
+      'engine.background': emptyQueue('engine.background'),
       'engine.derivations': emptyQueue('engine.derivations'),
       'engine.clips': emptyQueue('engine.clips'),
       'engine.pictures': emptyQueue('engine.pictures'),

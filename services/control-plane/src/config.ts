@@ -1,10 +1,12 @@
 import { type AddressRange, readRanges } from '@framelane/address-guard/address-ranges';
 import { PACKAGING_NAMES, type PackagingName } from '@framelane/contracts/packaging';
+import { type AlternativeCodec, VIDEO_CODECS } from '@framelane/contracts/renditions';
 import { LARGEST_STREAM_BYTES } from '@framelane/object-store/s3-parts';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 import { isSafeIssuer, type OpenIdSettings, openIdSettingsOf } from './openid/openid-settings.ts';
 import { DEFAULT_PICTURE_LIMITS, type PictureLimits } from './pictures/picture-limits.ts';
+import { codecsSettingOf, readCodecs } from './videos/codecs-setting.ts';
 
 const GIB = 1024 ** 3;
 
@@ -65,6 +67,11 @@ const settings = z.object({
   RECOGNIZER_PROGRAM: setting.text().optional(),
   AUDIO_ONLY: z.enum(['yes', 'no'], 'must be yes or no').default('no'),
   PACKAGING: z.enum(PACKAGING_NAMES, `must be ${PACKAGING_NAMES.join(' or ')}`).default(PACKAGING_NAMES[0]),
+  CODECS: setting
+    .text()
+    .transform(readCodecs)
+    .refine((codecs) => codecs !== null, `must be some of ${VIDEO_CODECS.join(', ')}, separated by commas`)
+    .default([]),
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
   SOURCE_RETENTION_DAYS: setting.integer(0, 3650).optional(),
   SEGMENT_SERVING: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
@@ -133,6 +140,8 @@ export type ControlPlaneConfig = {
   sourceRetentionDays: number | null;
   /** The packaging of the segments of new videos by default. */
   packaging: PackagingName;
+  /** The codecs that new videos have beside H.264 by default. */
+  codecs: readonly AlternativeCodec[];
   rateLimits: {
     /** Requests that one API key or console session can send per minute to each control plane; 0 means no limit. */
     requestsPerMinute: number;
@@ -213,6 +222,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     testVideoHours: values.TEST_VIDEO_HOURS,
     sourceRetentionDays: values.SOURCE_RETENTION_DAYS ?? null,
     packaging: values.PACKAGING,
+    codecs: codecsSettingOf(values),
     rateLimits: {
       requestsPerMinute: values.RATE_LIMIT_REQUESTS_PER_MINUTE,
       failuresPerMinute: values.RATE_LIMIT_FAILURES_PER_MINUTE,

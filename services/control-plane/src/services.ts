@@ -93,7 +93,7 @@ function videoServices(
   { objects, db, clock, logger, addresses: { baseUrl } }: Infrastructure,
   { onCommit }: WorkAfterCommit,
 ) {
-  const { sourceRetentionDays, packaging, hasRecognizer } = config;
+  const { sourceRetentionDays, packaging, codecs, hasRecognizer } = config;
   const events = new WebhookEventsService(clock, config.webhooks);
   const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
   const quotas = new QuotasService({ db });
@@ -106,6 +106,7 @@ function videoServices(
     baseUrl,
     sourceRetentionDays,
     packaging,
+    codecs,
     hasRecognizer,
   });
   const watermarks = new WatermarksService({ db, quotas });
@@ -222,6 +223,8 @@ function transcodingServices(
     attempts,
     previews,
     captions,
+    playback,
+    usage,
     events,
     leaseGrace,
     settings: config.attempts,

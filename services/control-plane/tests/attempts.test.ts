@@ -115,6 +115,7 @@ describe('claiming', () => {
         pieceSeconds: expect.any(Number),
         audioOnly: 'refused',
         packaging: 'ts',
+        codecs: [],
       },
     });
     const refused = responses.filter(({ status }) => status === 409);

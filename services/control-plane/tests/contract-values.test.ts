@@ -1,6 +1,6 @@
 import { FAILURE_CODES } from '@framelane/contracts/failures';
 import { PACKAGING_NAMES } from '@framelane/contracts/packaging';
-import { RENDITIONS, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
+import { RENDITIONS, RUNGS, VIDEO_CODECS } from '@framelane/contracts/renditions';
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { expect, test } from '@jest/globals';
 import { sql } from 'kysely';
@@ -56,7 +56,8 @@ test.each([
   ['FailureCode', FAILURE_CODES],
   ['Rendition', RENDITIONS],
   ['Packaging', PACKAGING_NAMES],
-  ['Variant', VIDEO_RENDITIONS],
+  ['Variant', RUNGS],
+  ['VideoCodec', VIDEO_CODECS],
 ])('the services know the values of %s', (schema, values) => {
   expect(values.toSorted()).toEqual(valuesOf(schema));
 });

@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Database } from '../src/db/database.ts';
 import { claimDueImport, findOtherWaiting } from '../src/imports/imports.store.ts';
-import { claimDueCommands } from '../src/tasks/commands.store.ts';
+import { claimDueCommands, isOfPlan } from '../src/tasks/commands.store.ts';
 import { claimDueDeliveries } from '../src/webhooks/deliveries.store.ts';
 import { insertWorkspace } from './support/database.ts';
 import { withTestDatabase } from './support/with-test-database.ts';
@@ -43,7 +43,7 @@ async function commands(type: CommandType, workspaceId: string, count: number): 
     insert into attempts (video_id, number, due_at)
     select ${prefix} || n, 1, ${DUE} from generate_series(1, ${count}::int) n`.execute(db);
   const [number, kind, work] = type === 'plan' || type === 'clip' ? [0, type, null] : [1, 'audio', '{}'];
-  const inputBytes = type === 'plan' || type === 'task' ? null : 1;
+  const inputBytes = type === 'plan' || isOfPlan(type) ? null : 1;
   await sql`
     insert into tasks (video_id, workspace_id, attempt, number, kind, command, input_bytes, work, frames, command_due_at)
     select ${prefix} || n, ${workspaceId}, 1, ${number}::int, ${kind}, ${type}, ${inputBytes}::bigint, ${work}::jsonb, 1,

@@ -351,6 +351,7 @@ test('dead letters have counts, unless the broker is unavailable', async () => {
     [queue('engine.clips')]: 0,
     [queue('engine.transcriptions')]: 0,
     [queue('engine.tasks')]: 0,
+    [queue('engine.background')]: 0,
   });
   const consumer = await plane.bus.consume('engine.commands', { prefetch: 1 }, async () => {
     throw new UnprocessableMessageError('makes no sense');
@@ -372,6 +373,7 @@ describe('an unavailable database', () => {
     [
       'framelane_videos_processing',
       'framelane_tasks_open',
+      'framelane_optional_tasks_open',
       'framelane_imports_open',
       'framelane_background_work',
       'framelane_webhook_deliveries_open',
@@ -379,7 +381,7 @@ describe('an unavailable database', () => {
     ].filter((prefix) => Object.keys(metrics.withPrefix(prefix)).length > 0);
 
   test('removes its gauges and no other metrics', async () => {
-    expect(groupsIn(await scrape())).toHaveLength(6);
+    expect(groupsIn(await scrape())).toHaveLength(7);
     await sql`alter table webhook_deliveries rename to webhook_deliveries_away`.execute(plane.db);
     const metrics = await scrape();
     await sql`alter table webhook_deliveries_away rename to webhook_deliveries`.execute(plane.db);

@@ -44,11 +44,11 @@ function planWithoutImages(): TranscodePlan {
   };
 }
 
-const tryClaim = (videoId: string, planVersion = PLAN_VERSION) =>
-  plane.engine.request(INTERNAL_PATHS.claimTask, { videoId, command: 'task', planVersion });
+const tryClaim = (videoId: string, planVersion = PLAN_VERSION, command = 'background') =>
+  plane.engine.request(INTERNAL_PATHS.claimTask, { videoId, command, planVersion });
 
-async function claim(videoId: string): Promise<ClaimedTask> {
-  const { status, body } = await tryClaim(videoId);
+async function claim(videoId: string, command?: 'task'): Promise<ClaimedTask> {
+  const { status, body } = await tryClaim(videoId, PLAN_VERSION, command);
   expect([status, body.code]).toEqual([200, undefined]);
   return body as ClaimedTask;
 }
@@ -105,7 +105,8 @@ async function readyVideo(fields: { keepSource?: 'never' } = {}): Promise<string
   await plane.engine.claim(videoId);
   expect(await plane.engine.storePlan(videoId, 1, planWithoutImages())).toBe(204);
   // The tasks of the sample that is not without images have these numbers.
-  for (const task of [AUDIO, ...PIECES]) await complete(videoId, await claim(videoId), resultOf(task));
+  for (const task of [AUDIO, ...PIECES])
+    await complete(videoId, await claim(videoId, 'task'), resultOf(task));
   expect(await video(videoId)).toMatchObject({ status: 'ready', progress: 100 });
   return videoId;
 }

@@ -66,7 +66,11 @@ async function video(title: string): Promise<string> {
   for (const number of [ENDED, OPEN]) {
     const plan = planOf(title, number);
     await storePlan(db, { videoId: id, attempt: number }, { plan, sourceSha256: undefined });
-    await insertTasks(db, { videoId: id, attempt: number }, tasksOfPlan(plan.tasks, plan.encode.frames));
+    await insertTasks(
+      db,
+      { videoId: id, attempt: number },
+      tasksOfPlan(plan.tasks, plan.encode.frames, 'task'),
+    );
   }
   return id;
 }

@@ -130,7 +130,7 @@ async function plannedVideo(options: { id?: string; workspace?: string }): Promi
   const plan = samplePlan();
   for (const attempt of [ENDED, OPEN]) {
     await storePlan(db, { videoId, attempt }, { plan, sourceSha256: `hash of ${videoId}` });
-    await insertTasks(db, { videoId, attempt }, tasksOfPlan(plan.tasks, plan.encode.frames));
+    await insertTasks(db, { videoId, attempt }, tasksOfPlan(plan.tasks, plan.encode.frames, 'task'));
     await set({ result: JSON.stringify(NO_OUTPUT), tries: 1 }, keyOf(PLAN, videoId, attempt));
   }
   return videoId;
@@ -227,7 +227,7 @@ describe('the plan of an attempt', () => {
   test('has a row for each task', async () => {
     const [videoId, bystander] = [await waitingVideo(), await waitingVideo()];
     const { tasks: work, encode } = samplePlan();
-    await insertTasks(db, { videoId, attempt: OPEN }, tasksOfPlan(work, encode.frames));
+    await insertTasks(db, { videoId, attempt: OPEN }, tasksOfPlan(work, encode.frames, 'task'));
     const tasks = (await rows()).filter(
       ({ video_id, number }) => [videoId, bystander].includes(video_id) && number !== PLAN,
     );
@@ -290,7 +290,11 @@ describe('the plan of an attempt', () => {
 
   test('can get more tasks, whose numbers no task of the attempt has had', async () => {
     await deleteTasks(db, { videoId: own, attempt: OPEN, task: PIECES.at(-1) ?? 0 });
-    await insertTasks(db, { videoId: own, attempt: OPEN }, tasksOfPlan([{ kind: 'audio' }], 100));
+    await insertTasks(
+      db,
+      { videoId: own, attempt: OPEN },
+      tasksOfPlan([{ kind: 'audio' }], 100, 'background'),
+    );
     expect(await deleteTasks(db, { videoId: own, attempt: OPEN, task: AUDIO })).toBe(1);
     const numbers = (await rows())
       .filter(({ video_id, attempt }) => video_id === own && attempt === OPEN)
@@ -490,7 +494,9 @@ describe('the limit of a workspace', () => {
   test('counts the tasks of its videos that engines work on', async () => {
     const foreign = await insertWorkspace(db);
     const videoId = await plannedVideo({ workspace: foreign });
-    await set(LEASED, keyOf(1), keyOf(2, other), keyOf(1, videoId));
+    await set(LEASED, keyOf(1), keyOf(1, videoId));
+    // Optional tasks count.
+    await set({ ...LEASED, command: 'background' }, keyOf(2, other));
     // Planning does not count.
     await set(LEASED, keyOf(PLAN, await waitingVideo()));
     expect([await mayClaim(db, workspaceId, 2), await mayClaim(db, workspaceId, 3)]).toEqual([false, true]);
@@ -529,9 +535,12 @@ describe('commands become due', () => {
     await set({ ...WAITING, due_at: minutes(-9), command_published_at: minutes(-1) }, keyOf(3));
     await set({ ...WAITING, due_at: minutes(-9) }, keyOf(1, other));
     await set(DROPPED, keyOf(5), keyOf(4, other));
+    // No video waits for it.
+    await set({ ...DROPPED, command: 'background' }, keyOf(2, other));
     expect((await makeDue()).changed).toEqual([keyOf(4, other)]);
     expect((await makeDue()).changed).toEqual([keyOf(5)]);
     expect(await rowOf(keyOf(5))).toMatchObject({ command_due_at: 0, command_published_at: null });
+    expect((await makeDue()).changed).toEqual([keyOf(2, other)]);
     expect((await makeDue()).changed).toEqual([]);
   });
 
@@ -546,7 +555,8 @@ describe('commands become due', () => {
   });
 
   test('after a delay if an engine has dropped it, also before it is recorded as published', async () => {
-    const drop = () => effectOf(() => onReversedRows((trx) => dropCommand(trx, own, 600)));
+    const drop = () =>
+      effectOf(() => onReversedRows((trx) => dropCommand(trx, { videoId: own, command: 'task' }, 600)));
     await set({ command_due_at: minutes(-1) }, keyOf(1));
     await set({ command_due_at: minutes(-1), command_claimed_until: minutes(1) }, keyOf(2));
     await set({ command_published_at: minutes(-1) }, keyOf(3), keyOf(1, other));
@@ -648,7 +658,12 @@ describe('a try', () => {
     });
     const others = [IMAGES, 3, 5];
     await set({ ...DONE, lease_expires_at: null }, ...others.map((task) => keyOf(task)));
-    expect(await store({ ...current, task: AUDIO })).toEqual({ kind: 'audio', left: 0, done: 1 });
+    expect(await store({ ...current, task: AUDIO })).toEqual({
+      kind: 'audio',
+      work: { kind: 'audio' },
+      left: 0,
+      done: 1,
+    });
   });
 
   test('starts no rendition with a result that lacks its first segment', async () => {
@@ -745,9 +760,9 @@ test('the results of an attempt are ordered by task, and complete', async () => 
   await expect(find()).rejects.toThrow(`Task 4 of ${own} is not done`);
 });
 
-test('the backlog of tasks counts those of plans that wait and those that engines work on', async () => {
+test('the backlog of tasks counts those of a command that wait and those that engines work on', async () => {
   const backlog = async () => {
-    const { waiting, running } = await findTaskBacklog(db);
+    const { waiting, running } = await findTaskBacklog(db, 'task');
     return { waiting: inMinutes(waiting), running: inMinutes(running) };
   };
   await setAll({ ...DONE, due_at: minutes(-90), started_at: minutes(-90) });
@@ -803,7 +818,7 @@ describe('commands for tasks', () => {
       keyOf(1, other),
       keyOf(2, other),
     );
-    await set({ lease_expires_at: minutes(1) }, keyOf(5));
+    await set({ lease_expires_at: minutes(1), command: 'background' }, keyOf(5));
     // An engine would drop the others.
     expect([await count(), await count()]).toEqual([2, 0]);
     await set({ lease_expires_at: minutes(1) }, keyOf(3), keyOf(4), keyOf(5));
@@ -880,7 +895,10 @@ describe('commands of each type', () => {
     await set({ kind: 'transcript', command: 'transcribe', input_bytes: 5 }, transcribe);
     const clip = keyOf(PLAN, await waitingVideo());
     await set({ kind: 'clip', command: 'clip', input_bytes: 5 }, clip);
-    keys = { plan: keyOf(PLAN, await waitingVideo()), task: keyOf(AUDIO), derive, picture, transcribe, clip };
+    const background = keyOf(IMAGES);
+    await set({ command: 'background' }, background);
+    const plan = keyOf(PLAN, await waitingVideo());
+    keys = { plan, task: keyOf(AUDIO), background, derive, picture, transcribe, clip };
   });
 
   test.each(COMMAND_TYPES)('%s: are claimed, counted and made due for their tasks only', async (type) => {

@@ -130,6 +130,7 @@ describe('the control plane client', () => {
         pieceSeconds: null,
         audioOnly: 'accepted',
         packaging: 'cmaf',
+        codecs: ['av1'],
       },
     };
     respondWith(200, planning);

@@ -120,7 +120,11 @@ function nativeVideo(onFailure: OnFailure): Backend {
 
 function streamVideo(onFailure: OnFailure): Backend {
   const media = document.createElement('framelane-video') as StreamVideo;
-  media.onLoad = (hls) => (hls ? watch(hls, onFailure) : onFailure('unsupported'));
+  media.onLoad = (hls) => {
+    if (!hls) return onFailure('unsupported');
+    watch(hls, onFailure);
+    media.addEventListener('loadeddata', () => keepOneCodec(hls), { once: true });
+  };
   const open = (hls: string, position: number) => {
     const wasPlaying = !media.paused;
     media.config = { ...CONFIG, startPosition: position > 0 ? position : -1 };
@@ -164,6 +168,16 @@ function showStoryboard(media: HTMLVideoElement, url: string | null): void {
   const track = document.createElement('track');
   Object.assign(track, { kind: 'metadata', label: 'thumbnails', default: true, src: url });
   media.append(track);
+}
+
+/**
+ * Leaves only the renditions in the codec that plays. Otherwise hls.js changes to H.264 when a segment loads too slowly, and the menu lists each quality
+ * once for each codec. Not earlier than the first frame: until then, hls.js can try another codec.
+ */
+function keepOneCodec(hls: Hls): void {
+  const playing = hls.levels[hls.currentLevel === -1 ? hls.loadLevel : hls.currentLevel];
+  for (const [at, { codecSet }] of [...hls.levels.entries()].toReversed())
+    if (playing !== undefined && codecSet !== playing.codecSet) hls.removeLevel(at);
 }
 
 /** Repairs what hls.js can repair, and reports the rest. */

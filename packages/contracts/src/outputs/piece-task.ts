@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { isAudioRendition } from '../renditions.ts';
+import {
+  I_FRAME_RENDITION,
+  isAudioRendition,
+  PLAIN_CODEC,
+  partsOf,
+  type RenditionName,
+} from '../renditions.ts';
 import type { TaskKind } from './kinds.ts';
 
 /** The maximum number of byte ranges of a piece. A source of the usual structure needs at most four. */
@@ -9,11 +15,10 @@ export const MAX_RANGES = 64;
 export const frameNumber = z.int().nonnegative();
 
 /**
- * A piece: some segments of all encoded video renditions. Frames are counted in the top rendition, from the first frame of the video. All
+ * A piece: some segments of all encoded video renditions in one codec. Frames are counted in the top rendition, from the first frame of the video. All
  * fields except `seek` and `bytes` describe frames and segments of the output. So adjacent pieces join without gap or overlap.
  */
-const work = z.object({
-  kind: z.literal('piece'),
+export const piece = z.object({
   firstSegment: z.int().nonnegative(),
   firstFrame: frameNumber,
   frames: z.int().positive(),
@@ -35,15 +40,29 @@ const work = z.object({
     .readonly()
     .optional(),
 });
+export type Piece = z.infer<typeof piece>;
+
+const work = piece.extend({ kind: z.literal('piece') });
 export type PieceTask = z.infer<typeof work>;
 
-/** Some segments of all encoded video renditions. */
+/** Some segments of all encoded H.264 renditions, and of the I-frames. */
 export const PIECE: TaskKind<typeof work> = {
   work,
   weight: ({ frames }) => frames,
-  makes: ({ firstSegment, segmentStarts }, { rendition, sequence, isCopy }) => {
-    if (isCopy || isAudioRendition(rendition)) return false;
-    return sequence >= firstSegment && sequence < firstSegment + segmentStarts.length;
-  },
+  makes: (piece, { rendition, sequence, isCopy }) =>
+    !isCopy && isPlain(rendition) && hasSegment(piece, sequence),
   mayBeOptional: false,
 };
+
+/** Whether a segment is one of those of a piece, by its number. */
+export function hasSegment(
+  { firstSegment, segmentStarts }: Pick<Piece, 'firstSegment' | 'segmentStarts'>,
+  sequence: number,
+): boolean {
+  return sequence >= firstSegment && sequence < firstSegment + segmentStarts.length;
+}
+
+function isPlain(rendition: RenditionName): boolean {
+  if (rendition === I_FRAME_RENDITION) return true;
+  return !isAudioRendition(rendition) && partsOf(rendition).codec === PLAIN_CODEC;
+}

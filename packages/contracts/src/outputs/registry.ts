@@ -1,4 +1,5 @@
 import { AUDIO } from './audio-task.ts';
+import { CODEC_PIECE } from './codec-piece-task.ts';
 import { COPY } from './copy-task.ts';
 import { DOWNLOAD, DOWNLOAD_DERIVATION } from './download.ts';
 import { IMAGES, IMAGES_TASK } from './images.ts';
@@ -17,7 +18,13 @@ export const OUTPUTS = {
 };
 
 /** Every kind of task that a plan can have. */
-export const TASKS = { copy: COPY, audio: AUDIO, images: IMAGES_TASK, piece: PIECE };
+export const TASKS = {
+  copy: COPY,
+  audio: AUDIO,
+  images: IMAGES_TASK,
+  piece: PIECE,
+  codec_piece: CODEC_PIECE,
+};
 
 /** Every kind of derivation: a task that a client asks for, and that reads stored renditions of a ready video instead of its source. */
 export const DERIVATIONS = {

@@ -16,6 +16,7 @@ export function videoPollInterval(videos: readonly Outputs[]): number {
   return pollInterval(videos.some(changesSoon));
 }
 
+/** Codecs beside H.264 can wait for long, and the video is ready without them. */
 function changesSoon({ status, downloads, autoCaptions }: Outputs): boolean {
   if (status === 'uploading' || status === 'processing') return true;
   return [...downloads, ...autoCaptions].some((output) => output.status === 'preparing');

@@ -25,9 +25,11 @@ test('a trim is that of the request', () => {
   expect(importRequest({ ...form, trim: { start: 1 } })).toEqual({ url: 'u', trim: { start: 1 } });
 });
 
-test('the packaging of the next uploads is that of the request', () => {
-  const form = { url: 'u', title: '', headers: '', audioOnly: true };
-  expect(importRequest({ ...form, packaging: 'cmaf' })).toEqual({
+test('the packaging of the next uploads is that of the request; sound alone has no codecs', () => {
+  const form = { url: 'u', title: '', headers: '' };
+  const packaging = { packaging: 'cmaf' as const, codecs: ['h264' as const, 'av1' as const] };
+  expect(importRequest({ ...form, audioOnly: false, packaging })).toEqual({ url: 'u', ...packaging });
+  expect(importRequest({ ...form, audioOnly: true, packaging })).toEqual({
     url: 'u',
     audioOnly: true,
     packaging: 'cmaf',

@@ -1,7 +1,7 @@
 import type { ImportRequest } from '@framelane/client';
 import { linesOf } from '../ui/lines.ts';
+import { ofSound, type PackagingRequest } from './packaging-request.ts';
 import type { TrimRequest } from './trim-request.ts';
-import type { PackagingRequest } from './upload-queue.ts';
 import type { WatermarkRequest } from './watermark-request.ts';
 
 /** The input in the form for an import. */
@@ -13,7 +13,7 @@ export type ImportForm = {
   trim?: TrimRequest | undefined;
   /** That of the next uploads; sound alone has none. */
   watermark?: WatermarkRequest | undefined;
-  /** That of the next uploads. */
+  /** That of the next uploads; sound alone has no codecs. */
   packaging?: PackagingRequest | undefined;
 };
 
@@ -30,7 +30,7 @@ export function importRequest({
   audioOnly,
   trim,
   watermark,
-  packaging,
+  packaging = {},
 }: ImportForm): ImportRequest {
   const entries = linesOf(headers).map((line) => {
     const colon = line.indexOf(':');
@@ -40,8 +40,7 @@ export function importRequest({
     url: url.trim(),
     ...(title.trim() !== '' && { title: title.trim() }),
     ...(trim && { trim }),
-    ...(packaging && { packaging }),
-    ...(audioOnly ? { audioOnly } : watermark && { watermark }),
+    ...(audioOnly ? { ...ofSound(packaging), audioOnly } : { ...packaging, ...(watermark && { watermark }) }),
     ...(entries.length > 0 && { headers: Object.fromEntries(entries) }),
   };
 }

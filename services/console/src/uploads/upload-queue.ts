@@ -1,10 +1,6 @@
-import {
-  FramelaneError,
-  type SessionScope,
-  type UploadTicket,
-  type UploadTicketRequest,
-} from '@framelane/client';
+import { FramelaneError, type SessionScope, type UploadTicket } from '@framelane/client';
 import { apiIn } from '../api/api.ts';
+import { ofSound, type PackagingRequest } from './packaging-request.ts';
 import { isFileOf, StoredUploads } from './stored-uploads.ts';
 import type { TrimRequest } from './trim-request.ts';
 import {
@@ -24,9 +20,6 @@ const TICKET_SECONDS = 86_400;
 
 const TICK_MS = 1_000;
 
-/** The packaging of new videos, as tickets and imports have it. */
-export type PackagingRequest = NonNullable<UploadTicketRequest['packaging']>;
-
 type Permit = Pick<UploadTicket, 'videoId' | 'uploadUrl' | 'tusUrl' | 'uploadToken'>;
 
 /** The internal state of a file that is being sent. */
@@ -35,7 +28,7 @@ type Transfer = {
   /** That of the queue when the file was added. */
   watermark?: WatermarkRequest | undefined;
   trim?: TrimRequest | undefined;
-  packaging?: PackagingRequest | undefined;
+  packaging?: PackagingRequest;
   /** Aborted by a pause; each start has its own. */
   controller: AbortController;
   /** Requested once, also if the upload is paused meanwhile. */
@@ -50,7 +43,7 @@ export class UploadQueue {
   #items: readonly Item[] = [];
   #watermark: WatermarkRequest | undefined;
   #trim: TrimRequest | undefined;
-  #packaging: PackagingRequest | undefined;
+  #packaging: PackagingRequest = {};
   #ticking: ReturnType<typeof setInterval> | undefined;
   readonly #api: ReturnType<typeof apiIn>;
   readonly #stored: StoredUploads;
@@ -97,10 +90,10 @@ export class UploadQueue {
     for (const listener of this.#listeners) listener();
   };
 
-  /** The packaging of files that are added from now on, and of imports; undefined for that of the installation. */
-  readonly packaging = (): PackagingRequest | undefined => this.#packaging;
+  /** The packaging and the codecs of files that are added from now on, and of imports. */
+  readonly packaging = (): PackagingRequest => this.#packaging;
 
-  readonly setPackaging = (packaging: PackagingRequest | undefined): void => {
+  readonly setPackaging = (packaging: PackagingRequest): void => {
     this.#packaging = packaging;
     for (const listener of this.#listeners) listener();
   };
@@ -236,15 +229,17 @@ export class UploadQueue {
 
   /** Requests a ticket, and keeps it. */
   async #begin(id: number, transfer: Transfer): Promise<Permit> {
-    const { name, size, lastModified: modified } = transfer.file;
+    const { file, packaging = {} } = transfer;
+    const { name, size, lastModified: modified } = file;
     const request = {
       filename: name,
       title: titleOf(name),
       size,
       expiresIn: TICKET_SECONDS,
       ...(transfer.trim && { trim: transfer.trim }),
-      ...(transfer.packaging && { packaging: transfer.packaging }),
-      ...(isSoundFile(name) ? { audioOnly: true } : transfer.watermark && { watermark: transfer.watermark }),
+      ...(isSoundFile(name)
+        ? { ...ofSound(packaging), audioOnly: true }
+        : { ...packaging, ...(transfer.watermark && { watermark: transfer.watermark }) }),
     };
     const { videoId, uploadUrl, tusUrl, uploadToken } = await this.#api.uploadTickets.create(request);
     const permit = { videoId, uploadUrl, tusUrl, uploadToken };

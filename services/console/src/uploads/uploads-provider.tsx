@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useEffect, useState, useSyncExternalStore } from 'react';
 import { useSession } from '../sign-in/session.ts';
+import type { PackagingRequest } from './packaging-request.ts';
 import type { TrimRequest } from './trim-request.ts';
 import { canPause, type Item } from './upload-items.ts';
-import { type PackagingRequest, UploadQueue } from './upload-queue.ts';
+import { UploadQueue } from './upload-queue.ts';
 import type { WatermarkRequest } from './watermark-request.ts';
 
 const QueueContext = createContext<UploadQueue | undefined>(undefined);
@@ -33,8 +34,8 @@ export function useTrim(queue: UploadQueue): TrimRequest | undefined {
   return useSyncExternalStore(queue.subscribe, queue.trim);
 }
 
-/** The packaging of the next uploads of a queue. The component renders again when it changes. */
-export function usePackaging(queue: UploadQueue): PackagingRequest | undefined {
+/** The packaging and the codecs of the next uploads of a queue. The component renders again when it changes. */
+export function usePackaging(queue: UploadQueue): PackagingRequest {
   return useSyncExternalStore(queue.subscribe, queue.packaging);
 }
 

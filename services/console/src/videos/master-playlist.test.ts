@@ -21,3 +21,13 @@ test('lists the variants, highest first', () => {
 test('a resolution that is there twice, for two groups of audio, is listed once', () => {
   expect(readRenditions(PLAYLIST + PLAYLIST)).toHaveLength(2);
 });
+
+test('a resolution is listed for each codec', () => {
+  const inBoth = readRenditions(PLAYLIST + PLAYLIST.replaceAll('avc1.64001f', 'av01.0.05M.08'));
+  expect(inBoth.map(({ codecs: [video] }) => video)).toEqual([
+    'avc1.64001f',
+    'av01.0.05M.08',
+    'avc1.64001f',
+    'av01.0.05M.08',
+  ]);
+});

@@ -10,16 +10,16 @@ export type Rendition = {
 };
 
 /**
- * The variants of a master playlist (RFC 8216 §4.3.4.2), highest bandwidth first: one for each resolution. With surround sound, a
- * playlist has each resolution once for each group of audio; the last of them is listed.
+ * The variants of a master playlist (RFC 8216 §4.3.4.2), highest bandwidth first: one for each resolution in each codec. With surround sound, a
+ * playlist has each of them once for each group of audio; the last of them is listed.
  */
 export function readRenditions(playlist: string): Rendition[] {
   const renditions = playlist
     .split('\n')
     .filter((line) => line.startsWith('#EXT-X-STREAM-INF:'))
     .map((line) => toRendition(readAttributes(line.slice(line.indexOf(':') + 1))));
-  const byResolution = new Map(renditions.map((each) => [each.resolution, each]));
-  return [...byResolution.values()].sort((a, b) => b.bandwidth - a.bandwidth);
+  const byVideo = new Map(renditions.map((each) => [`${each.resolution} ${each.codecs[0]}`, each]));
+  return [...byVideo.values()].sort((a, b) => b.bandwidth - a.bandwidth);
 }
 
 function toRendition(attributes: ReadonlyMap<string, string>): Rendition {

@@ -7,9 +7,10 @@ import { Section } from '../ui/section.tsx';
 import { readRenditions } from './master-playlist.ts';
 
 /** The variants in the master playlist of a ready video. */
-export function Renditions({ video: { id, workspaceId, readyAt, audioTracks = [] } }: { video: Video }) {
+export function Renditions({ video }: { video: Video }) {
+  const { id, workspaceId, readyAt, renditions = [], audioTracks = [] } = video;
   const { data, error, refetch } = useQuery({
-    queryKey: ['renditions', id, readyAt],
+    queryKey: ['renditions', id, readyAt, renditions.length],
     queryFn: async ({ signal }) => {
       const path = { tenant: workspaceId, video: id };
       const request = { params: { path }, parseAs: 'text' as const, signal };
@@ -33,7 +34,7 @@ export function Renditions({ video: { id, workspaceId, readyAt, audioTracks = []
             </thead>
             <tbody>
               {data.map(({ resolution, frameRate, bandwidth, codecs }) => (
-                <tr key={resolution}>
+                <tr key={`${resolution} ${codecs[0]}`}>
                   <td>
                     {resolution?.replace('x', ' × ') ?? 'audio'}
                     {frameRate !== null && <div className="hint">{frameRate} per second</div>}

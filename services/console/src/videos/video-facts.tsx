@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { paths } from '../paths.ts';
 import { Fact, Facts } from '../ui/facts.tsx';
 import { formatBytes, formatDuration, formatTime } from '../ui/format.ts';
-import { PACKAGINGS } from '../ui/packaging-words.ts';
+import { codecWords, PACKAGINGS } from '../ui/packaging-words.ts';
 import { Section } from '../ui/section.tsx';
 import { formatTypedTime } from '../ui/typed-time.ts';
 import { watermarkWords } from '../ui/watermark-words.ts';
@@ -59,6 +59,13 @@ export function VideoFacts({ video, action }: { video: Video; action: ReactNode 
           </>
         )}
         <Fact name="Packaging">{PACKAGINGS[video.packaging].long}</Fact>
+        {video.codecs.length > 1 && (
+          <Fact name="Codecs of the stream">
+            {video.codecs.map((state) => (
+              <div key={state.codec}>{codecWords(state)}</div>
+            ))}
+          </Fact>
+        )}
         <Fact name="Stored">{formatBytes(video.storageBytes)}</Fact>
         <Fact name="Environment">{video.environment}</Fact>
         <Fact name="Created">{formatTime(video.createdAt)}</Fact>

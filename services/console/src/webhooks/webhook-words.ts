@@ -9,6 +9,8 @@ export const EVENTS: Readonly<Record<Schemas['WebhookEventType'], string>> = {
   'video.captions.ready': 'Captions were made by speech recognition',
   'video.download.ready': 'A file for download is ready',
   'video.download.failed': 'A file for download could not be prepared',
+  'video.codec.ready': 'A video has a further codec',
+  'video.codec.failed': 'A video does not get a codec that was asked for',
   'video.failed': 'A video has failed',
   'video.deleted': 'A video was deleted',
 };

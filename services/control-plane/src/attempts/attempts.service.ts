@@ -1,6 +1,7 @@
 import { newContentKey, openContentKey } from '@framelane/contracts/content-key';
 import type { Manifest } from '@framelane/contracts/manifest';
 import type { SealingKeys } from '@framelane/contracts/sealing';
+import type { TaskPlan } from '@framelane/contracts/transcode-plan';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type Artifact, addArtifacts } from '../artifacts/artifacts.service.ts';
 import type { CaptionsService, ReadTrack } from '../captions/captions.service.ts';
@@ -13,7 +14,7 @@ import type { PlaybackService } from '../playback/playback.service.ts';
 import type { UsageService } from '../usage/usage.service.ts';
 import type { AttemptEnd, VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { NextAttempt } from '../videos/video-moves.ts';
-import { findBacklog, startAttempt } from './attempts.store.ts';
+import { findBacklog, findCompletedPlan, startAttempt } from './attempts.store.ts';
 
 /** What an attempt has made. */
 export type AttemptResult = {
@@ -139,4 +140,9 @@ export class AttemptsService {
 /** The code of a failure, for the log. Work that an engine handed back did not fail. */
 export function reasonOf({ outcome, code }: { outcome: AttemptOutcome; code: string }): { code?: string } {
   return outcome === 'handed_back' ? {} : { code };
+}
+
+/** The plan of the attempt that made a video ready; undefined if none has. */
+export function completedPlan(db: Database, videoId: string): Promise<TaskPlan | undefined> {
+  return findCompletedPlan(db, videoId);
 }

@@ -1,3 +1,4 @@
+import type { TaskPlan } from '@framelane/contracts/transcode-plan';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, secondsSince } from '../db/due-rows.ts';
@@ -20,6 +21,17 @@ export async function startAttempt(
     .set({ content_key: sealedContentKey })
     .where('id', '=', videoId)
     .execute();
+}
+
+/** The plan of the attempt that made a video ready. */
+export async function findCompletedPlan(db: Database, videoId: string): Promise<TaskPlan | undefined> {
+  const row = await db
+    .selectFrom('attempts')
+    .select('plan')
+    .where('video_id', '=', videoId)
+    .where('outcome', '=', 'completed')
+    .executeTakeFirst();
+  return row?.plan ?? undefined;
 }
 
 /** The processing videos that wait for an engine, and those whose attempt has started. */

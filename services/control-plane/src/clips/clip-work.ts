@@ -3,12 +3,12 @@ import type { ClaimedClip } from '@framelane/contracts/internal-api';
 import { I_FRAME_RENDITION, isAudioRendition } from '@framelane/contracts/renditions';
 import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { imageKey, outputPrefix } from '@framelane/object-store/object-keys';
+import { completedPlan } from '../attempts/attempts.service.ts';
 import type { Database } from '../db/database.ts';
 import type { ClipRow, VideoRow } from '../db/schema.ts';
 import { inBase64 } from '../outputs/initialization-section.ts';
 import {
   findClip,
-  findCompletedPlan,
   findParentRenditions,
   findPoster,
   findReadyVideo,
@@ -31,7 +31,7 @@ export async function findClipPlan(
   const clip = await findClip(db, id);
   if (clip === undefined) return 'not_a_clip';
   const parent = await findReadyVideo(db, clip.parent_id);
-  const parentPlan = parent && (await findCompletedPlan(db, parent.id));
+  const parentPlan = parent && (await completedPlan(db, parent.id));
   if (parent === undefined || parentPlan === undefined) return 'parent_deleted';
   const renditions = await findParentRenditions(db, parent.id);
   const window = { firstFrame: clip.first_frame, frames: clip.frames };

@@ -4,6 +4,7 @@ import { isShorter, MIN_DURATION_SECONDS } from '@framelane/contracts/shortest-d
 import type { TaskPlan } from '@framelane/contracts/transcode-plan';
 import type { components } from '@framelane/openapi/types';
 import { invalidField, Problem } from '@framelane/service-kit/problem';
+import { completedPlan } from '../attempts/attempts.service.ts';
 import type { CaptionsService } from '../captions/captions.service.ts';
 import type { ChaptersService } from '../chapters/chapters.service.ts';
 import type { Commit, Database } from '../db/database.ts';
@@ -14,7 +15,7 @@ import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideoRecord } from '../videos/video-record.ts';
 import { type VideosService, videoFailed, videoNotFound } from '../videos/videos.service.ts';
 import { bytesOf } from './clip-work.ts';
-import { countUnfinished, findCompletedPlan, findParentRenditions, insertClip } from './clips.store.ts';
+import { countUnfinished, findParentRenditions, insertClip } from './clips.store.ts';
 
 /** Clips of one video that may wait or be made at the same time. The deletion of the video ends them in one transaction. */
 const MAX_UNFINISHED = 100;
@@ -110,6 +111,7 @@ export class ClipsService {
       audioOnly: parent.variants?.length === 0,
       // Its segments are those of the parent.
       packaging: parent.packaging,
+      codecs: [],
       // It is part of the pictures.
       watermark: parent.watermark ?? undefined,
       removeInSeconds: environment === 'test' ? this.#deps.testVideoHours * 3600 : null,
@@ -119,7 +121,7 @@ export class ClipsService {
 
 /** The part of a ready video that a request asks for. Throws 400 `validation_failed` if it has no such part. */
 async function partOf(db: Database, parentId: string, request: ClipRequest) {
-  const plan = await findCompletedPlan(db, parentId);
+  const plan = await completedPlan(db, parentId);
   if (plan === undefined) throw new Error(`Video ${parentId} has no plan`);
   const window = requestedWindow(plan, request);
   const renditions = await findParentRenditions(db, parentId);

@@ -1,5 +1,4 @@
-import type { RenditionName } from '@framelane/contracts/renditions';
-import type { TaskPlan } from '@framelane/contracts/transcode-plan';
+import { AWAITED_RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { ClipRow, RenditionRow, VideoRow } from '../db/schema.ts';
@@ -25,18 +24,7 @@ export async function findReadyVideo(db: Database, videoId: string): Promise<Vid
     .executeTakeFirst();
 }
 
-/** The plan of the attempt that made a video ready. */
-export async function findCompletedPlan(db: Database, videoId: string): Promise<TaskPlan | undefined> {
-  const row = await db
-    .selectFrom('attempts')
-    .select('plan')
-    .where('video_id', '=', videoId)
-    .where('outcome', '=', 'completed')
-    .executeTakeFirst();
-  return row?.plan ?? undefined;
-}
-
-/** All renditions of a video, video lowest first. */
+/** The renditions of a video that a clip takes over, video lowest first. */
 export async function findParentRenditions(db: Database, videoId: string): Promise<ParentRendition[]> {
   const rows = await db
     .selectFrom('renditions')
@@ -55,6 +43,7 @@ export async function findParentRenditions(db: Database, videoId: string): Promi
       )`.as('places'),
     ])
     .where('video_id', '=', videoId)
+    .where('name', 'in', AWAITED_RENDITIONS)
     .orderBy(sql`width nulls last, name collate "C"`)
     .execute();
   return rows as (ParentRendition & { name: RenditionName })[];

@@ -322,6 +322,7 @@ create table renditions (
   width integer,
   height integer,
   frame_rate double precision,
+  video_range text,
   channels integer,
   language text,
   label text,
@@ -338,6 +339,7 @@ create table renditions (
   constraint renditions_bandwidth_check CHECK ((bandwidth > 0)),
   constraint renditions_initialization_check CHECK ((octet_length(initialization) > 0)),
   constraint renditions_name_check CHECK ((name ~ '^(\d{3,4}p(-\w+)?|iframes|(audio|surround)[2-8]?)$'::text)),
+  constraint renditions_video_range_check CHECK ((video_range = ANY (ARRAY['PQ'::text, 'HLG'::text]))),
   constraint segments_have_durations_and_bytes CHECK (((cardinality(segment_durations) = cardinality(segment_bytes)) AND (cardinality(segment_bytes) > 0)))
 );
 
@@ -390,7 +392,7 @@ create table tasks (
   constraint done_has_no_lease CHECK (((result IS NULL) OR (lease_expires_at IS NULL))),
   constraint first_task_plans CHECK (((number >= 0) AND ((number = 0) = (kind = ANY (ARRAY['plan'::text, 'whole'::text, 'clip'::text]))) AND ((number = 0) = (work IS NULL)) AND ((number = 0) = (command = ANY (ARRAY['plan'::text, 'clip'::text]))))),
   constraint reader_of_renditions_has_a_size CHECK (((command = ANY (ARRAY['derive'::text, 'picture'::text, 'transcribe'::text, 'clip'::text])) = (input_bytes IS NOT NULL))),
-  constraint tasks_command_check CHECK ((command = ANY (ARRAY['plan'::text, 'task'::text, 'derive'::text, 'picture'::text, 'transcribe'::text, 'clip'::text]))),
+  constraint tasks_command_check CHECK ((command = ANY (ARRAY['plan'::text, 'task'::text, 'background'::text, 'derive'::text, 'picture'::text, 'transcribe'::text, 'clip'::text]))),
   constraint tasks_frames_check CHECK ((frames >= 0)),
   constraint tasks_progress_check CHECK (((progress >= (0)::double precision) AND (progress <= (1)::double precision)))
 );
@@ -451,6 +453,7 @@ create table videos (
   tags text[] not null default '{}'::text[],
   passthrough text,
   packaging text not null default 'ts'::text,
+  codecs jsonb not null default '[]'::jsonb,
   audio_only boolean,
   "trim" jsonb,
   watermark jsonb,
@@ -490,6 +493,7 @@ create table videos (
   deleted_at timestamp(3) with time zone,
   constraint videos_pkey PRIMARY KEY (id),
   constraint videos_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint codecs_are_an_array CHECK ((jsonb_typeof(codecs) = 'array'::text)),
   constraint deleted_has_no_key CHECK (((deleted_at IS NULL) OR (content_key IS NULL))),
   constraint failed_has_a_code CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
   constraint failed_has_no_key CHECK (((status <> 'failed'::text) OR (content_key IS NULL))),

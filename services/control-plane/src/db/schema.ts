@@ -1,7 +1,7 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import type { Hardware } from '@framelane/contracts/hardware';
 import type { ImportTryFailure } from '@framelane/contracts/internal-api';
-import type { InputIssue } from '@framelane/contracts/manifest';
+import type { InputIssue, VideoRange } from '@framelane/contracts/manifest';
 import type { CommandType } from '@framelane/contracts/messages';
 import type { DownloadName } from '@framelane/contracts/outputs/download';
 import type { Storyboard } from '@framelane/contracts/outputs/images';
@@ -9,7 +9,7 @@ import type { OutputArtifact, TaskResult } from '@framelane/contracts/outputs/ou
 import type { StartedRenditions } from '@framelane/contracts/outputs/renditions';
 import type { TaskKind, Work } from '@framelane/contracts/outputs/tasks';
 import type { PackagingName } from '@framelane/contracts/packaging';
-import type { AudioRole, RenditionName, RungName } from '@framelane/contracts/renditions';
+import type { AlternativeCodec, AudioRole, RenditionName, RungName } from '@framelane/contracts/renditions';
 import type { TaskPlan, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { WatermarkFormat } from '@framelane/contracts/watermark';
 import type { Checkpoint } from '@framelane/object-store/object-store';
@@ -145,6 +145,16 @@ export type ConsoleSessionRow = Selectable<ConsoleSessionsTable>;
 /** Properties of the source that have no column of their own. */
 type SourceColumn = { container: string; videoCodec: string; audioCodec: string | null };
 
+/**
+ * A codec beside H.264. It is being prepared from the request on: while the video is, and then while it has tasks. Whether the video has failed is
+ * not stored here.
+ */
+export type AlternativeCodecState = {
+  codec: AlternativeCodec;
+  status: components['schemas']['CodecState']['status'];
+  error: components['schemas']['CodecError'] | null;
+};
+
 type VideosTable = {
   id: string;
   workspace_id: string;
@@ -162,6 +172,8 @@ type VideosTable = {
   passthrough: string | null;
   /** How its segments are packed. Fixed when the video is created. */
   packaging: Generated<PackagingName>;
+  /** The codecs beside H.264 that the request asks for, in the order of `ALTERNATIVE_CODECS`. */
+  codecs: JSONColumnType<AlternativeCodecState[], string | undefined>;
   /** Whether the request wants sound alone (true) or refuses it (false); null for the rule of the installation. */
   audio_only: boolean | null;
   /** The part of the file that the ticket or the import asks for. Null: all of it. */
@@ -420,6 +432,8 @@ type RenditionsTable = {
   width: number | null;
   height: number | null;
   frame_rate: number | null;
+  /** Null for audio and for standard range. */
+  video_range: VideoRange | null;
   channels: number | null;
   language: string | null;
   /**

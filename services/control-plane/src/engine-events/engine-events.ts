@@ -27,8 +27,7 @@ export function engineEventHandler(services: {
         return tasks.complete(message.data);
       case 'task.failed':
         return tasks.failed(message.data);
-      case 'plan':
-      case 'task':
+      default:
         throw new UnprocessableMessageError('A command was in the queue of events');
     }
   };

@@ -33,7 +33,12 @@ test('every state of the work has its count, and the age of the oldest', async (
     bus: new InProcessBus({ logger }),
     logger,
     attempts: { backlog: async () => ({ waiting: backlog(1), running: backlog(2) }) },
-    tasks: { backlog: async () => ({ waiting: backlog(3), running: backlog(4) }) },
+    tasks: {
+      backlog: async (command: 'task' | 'background') =>
+        command === 'task'
+          ? { waiting: backlog(3), running: backlog(4) }
+          : { waiting: backlog(15), running: backlog(16) },
+    },
     imports: { backlog: async () => ({ waiting: backlog(5), running: backlog(6) }) },
     webhookDeliveries: { backlog: async () => ({ due: backlog(7), scheduled: 8 }) },
     background: [{ name: 'object-purges', backlog: async () => backlog(9) }],
@@ -52,6 +57,7 @@ test('every state of the work has its count, and the age of the oldest', async (
     ...Object.fromEntries([
       ...states('framelane_videos_processing', 'state', { waiting: 1, running: 2 }),
       ...states('framelane_tasks_open', 'state', { waiting: 3, running: 4 }),
+      ...states('framelane_optional_tasks_open', 'state', { waiting: 15, running: 16 }),
       ...states('framelane_imports_open', 'state', { waiting: 5, running: 6 }),
       ...states('framelane_webhook_deliveries_open', 'state', { due: 7, scheduled: 8 }),
       ...states('framelane_background_work', 'work', { 'object-purges': 9 }),

@@ -13,7 +13,7 @@ type Sources = {
   pool: pg.Pool;
   bus: MessageBus;
   attempts: { backlog(): Promise<{ waiting: Backlog; running: Backlog }> };
-  tasks: { backlog(): Promise<{ waiting: Backlog; running: Backlog }> };
+  tasks: { backlog(command: 'task' | 'background'): Promise<{ waiting: Backlog; running: Backlog }> };
   imports: { backlog(): Promise<{ waiting: Backlog; running: Backlog }> };
   background: readonly { name: string; backlog(): Promise<Backlog> }[];
   webhookDeliveries: { backlog(): Promise<{ due: Backlog; scheduled: number }> };
@@ -32,6 +32,7 @@ export class StateMetrics {
   readonly #databaseUp: Gauge;
   readonly #videos: BacklogGauges<'state'>;
   readonly #tasks: BacklogGauges<'state'>;
+  readonly #optionalTasks: BacklogGauges<'state'>;
   readonly #imports: BacklogGauges<'state'>;
   readonly #background: BacklogGauges<'work'>;
   readonly #deliveries: BacklogGauges<'state'>;
@@ -55,6 +56,11 @@ export class StateMetrics {
     this.#tasks = new BacklogGauges(registry, {
       name: 'framelane_tasks_open',
       help: 'Tasks of long videos that wait for an engine, or that engines work on',
+      labelNames: ['state'],
+    });
+    this.#optionalTasks = new BacklogGauges(registry, {
+      name: 'framelane_optional_tasks_open',
+      help: 'Tasks of plans of ready videos that wait for an engine, or that engines work on',
       labelNames: ['state'],
     });
     this.#imports = new BacklogGauges(registry, {
@@ -110,7 +116,8 @@ export class StateMetrics {
     const { attempts, tasks, imports, background, webhookDeliveries, resealing } = this.#sources;
     // One query at a time, so that scrapes occupy one connection.
     const videos = await attempts.backlog();
-    const openTasks = await tasks.backlog();
+    const openTasks = await tasks.backlog('task');
+    const optionalTasks = await tasks.backlog('background');
     const openImports = await imports.backlog();
     const deliveries = await webhookDeliveries.backlog();
     const due: [string, Backlog][] = [];
@@ -122,6 +129,8 @@ export class StateMetrics {
     this.#videos.set({ state: 'running' }, videos.running);
     this.#tasks.set({ state: 'waiting' }, openTasks.waiting);
     this.#tasks.set({ state: 'running' }, openTasks.running);
+    this.#optionalTasks.set({ state: 'waiting' }, optionalTasks.waiting);
+    this.#optionalTasks.set({ state: 'running' }, optionalTasks.running);
     this.#imports.set({ state: 'waiting' }, openImports.waiting);
     this.#imports.set({ state: 'running' }, openImports.running);
     this.#deliveries.set({ state: 'due' }, deliveries.due);
@@ -136,6 +145,7 @@ export class StateMetrics {
     this.#databaseUp.set(0);
     this.#videos.reset();
     this.#tasks.reset();
+    this.#optionalTasks.reset();
     this.#imports.reset();
     this.#deliveries.reset();
     this.#background.reset();

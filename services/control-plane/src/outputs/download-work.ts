@@ -1,7 +1,7 @@
 import type { DownloadName, DownloadWork } from '@framelane/contracts/outputs/download';
-import { RUNGS, type TrackRendition } from '@framelane/contracts/renditions';
+import type { TrackRendition } from '@framelane/contracts/renditions';
 
-/** The stored renditions of a video: video lowest first, audio with the default one first. */
+/** The stored renditions of a video: those in the codec that every device plays, lowest first; audio with the default one first. */
 export type TrackNames = { video: readonly TrackRendition[]; audio: readonly TrackRendition[] };
 
 /** The work that makes a download of a video with these renditions; undefined if it has none for this file. `inside` is what the file says. */
@@ -10,9 +10,7 @@ export function downloadWork(
   { video, audio }: TrackNames,
   inside: Pick<DownloadWork, 'title' | 'chapters'>,
 ): DownloadWork | undefined {
-  // Those in the codec that every device plays have the names of their rungs.
-  const playable = video.filter((each) => (RUNGS as readonly string[]).includes(each));
-  const wanted = name === 'highest' ? playable.at(-1) : playable.find((each) => each === name);
+  const wanted = name === 'highest' ? video.at(-1) : video.find((each) => each === name);
   const renditions = [...(wanted !== undefined && name !== 'audio' ? [wanted] : []), ...audio];
   const isComplete = name === 'audio' ? audio.length > 0 : renditions.length > audio.length;
   return isComplete ? { kind: 'download', name, renditions, ...inside } : undefined;

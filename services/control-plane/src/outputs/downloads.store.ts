@@ -1,5 +1,5 @@
 import type { DownloadName } from '@framelane/contracts/outputs/download';
-import { AUDIO_RENDITIONS, type TrackRendition, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
+import { AUDIO_RENDITIONS, RUNGS, type TrackRendition } from '@framelane/contracts/renditions';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { DownloadRow } from '../db/schema.ts';
@@ -82,7 +82,7 @@ async function end(
   return numUpdatedRows > 0n;
 }
 
-/** The names of the video renditions of a video, lowest first, and those of its audio tracks, the default one first. */
+/** The names of the H.264 renditions of a video, lowest first, and those of its audio tracks, the default one first. */
 export async function findTrackNames(
   db: Database,
   videoId: string,
@@ -90,7 +90,7 @@ export async function findTrackNames(
   const rows = await db.selectFrom('renditions').select('name').where('video_id', '=', videoId).execute();
   const names = new Set<string>(rows.map(({ name }) => name));
   return {
-    video: VIDEO_RENDITIONS.filter((name) => names.has(name)),
+    video: RUNGS.filter((name) => names.has(name)),
     audio: AUDIO_RENDITIONS.filter((name) => names.has(name)),
   };
 }

@@ -1,4 +1,4 @@
-import { VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
+import { AWAITED_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { livingVideo } from '../db/living-video.ts';
@@ -16,12 +16,12 @@ export async function findPicturedVideo(
       'duration',
       sql<PicturedRendition[]>`(
         select coalesce(json_agg(json_build_object('name', name, 'width', width, 'height', height, 'frameRate', frame_rate)), '[]')
-        from renditions where video_id = videos.id and frame_rate is not null
+        from renditions where video_id = videos.id and frame_rate is not null and name = any(${AWAITED_RENDITIONS})
       )`.as('renditions'),
     ])
     .executeTakeFirst();
   if (row === undefined || row.duration === null) return undefined;
-  const order = ({ name }: PicturedRendition) => VIDEO_RENDITIONS.indexOf(name);
+  const order = ({ name }: PicturedRendition) => AWAITED_RENDITIONS.indexOf(name);
   return { duration: row.duration, renditions: row.renditions.sort((a, b) => order(a) - order(b)) };
 }
 

@@ -16,7 +16,14 @@ function exampleOf(path: string, type: string): string | undefined {
 }
 
 const PLAYLIST = 'application/vnd.apple.mpegurl';
-const VIDEO_ONLY = { channels: null, language: null, label: null, role: null, frameRate: 25 };
+const VIDEO_ONLY = {
+  channels: null,
+  language: null,
+  label: null,
+  role: null,
+  frameRate: 25,
+  videoRange: null,
+};
 
 const FACTS: RenditionFacts[] = [
   {
@@ -43,6 +50,7 @@ const FACTS: RenditionFacts[] = [
     width: null,
     height: null,
     frameRate: null,
+    videoRange: null,
     channels: 2,
     language: 'en',
     label: 'English',

@@ -15,6 +15,7 @@ function videoRendition(
     width,
     height,
     frameRate: 30000 / 1001,
+    videoRange: null,
     channels: null,
     language: null,
     label: null,
@@ -34,6 +35,7 @@ const audio: RenditionFacts = {
   width: null,
   height: null,
   frameRate: null,
+  videoRange: null,
   channels: 2,
   language: 'pt-BR',
   label: 'Audio',
@@ -118,6 +120,29 @@ test.each<[string, RenditionFacts[], string[]]>([
   ],
 ])('renditions are listed lowest first, after the start rendition: %s', (_what, renditions, names) => {
   expect(read(renditions).variants.map(({ uri }) => uri)).toEqual(names.map((name) => `${name}/index.m3u8`));
+});
+
+test('each variant says its dynamic range if one is high', () => {
+  const rangesOf = (renditions: RenditionFacts[]) =>
+    [...renderMasterPlaylist(renditions).matchAll(/STREAM-INF:.*VIDEO-RANGE=(\w+)/g)].map(
+      ([, range]) => range,
+    );
+  const keeping = { ...standard, name: '480p-hevc', videoRange: 'PQ' } as const;
+  expect(rangesOf([low, standard, audio])).toEqual([]);
+  expect(rangesOf([low, standard, keeping, audio])).toEqual(['SDR', 'SDR', 'PQ']);
+});
+
+test('each codec is a whole ladder with every group of audio, H.264 first', () => {
+  const surround = { ...audio, name: 'surround', channels: 6 } as const;
+  const others = (['av1', 'hevc'] as const).flatMap((codec) =>
+    [low, standard].map((each) => ({ ...each, name: `${each.name}-${codec}` as never, codecs: codec })),
+  );
+  const { variants } = read([...others.toReversed(), low, surround, standard, audio]);
+  expect(variants.map(({ uri, audio: [member] }) => `${uri.split('/')[0]} ${member?.groupId}`)).toEqual(
+    ['', '-av1', '-hevc'].flatMap((suffix) =>
+      ['audio', 'surround'].flatMap((group) => [`480p${suffix} ${group}`, `360p${suffix} ${group}`]),
+    ),
+  );
 });
 
 test('without audio there is no audio group', () => {

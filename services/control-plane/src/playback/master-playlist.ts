@@ -1,11 +1,14 @@
 import { canonicalLanguage } from '@framelane/contracts/languages';
+import type { VideoRange } from '@framelane/contracts/manifest';
 import {
   AUDIO_RENDITIONS,
   type AudioRole,
   I_FRAME_RENDITION,
   type RenditionName,
+  RUNGS,
   SURROUND_RENDITIONS,
-  VIDEO_RENDITIONS,
+  VIDEO_CODECS,
+  videoRendition,
 } from '@framelane/contracts/renditions';
 import { attributes, quoted } from './attribute-list.ts';
 import { CAPTIONS_GROUP, type CaptionsFacts, captionsTags } from './captions-playlist.ts';
@@ -20,6 +23,8 @@ export type RenditionFacts = {
   width: number | null;
   height: number | null;
   frameRate: number | null;
+  /** Null for audio and for standard range. */
+  videoRange: VideoRange | null;
   /** Null for video, and when the source does not name them. */
   channels: number | null;
   language: string | null;
@@ -55,7 +60,7 @@ const FIRST_RATE = 2_000_000;
 
 /**
  * The master playlist of a video (RFC 8216 §4.3.4), with the token, if there is one, in every URL. The renditions can have
- * any order. Each video rendition is listed once for each group of audio renditions. Sound alone has one variant for each group.
+ * any order. Each video rendition is listed once for each group of audio renditions, codec by codec. Sound alone has one variant for each group.
  */
 export function renderMasterPlaylist(
   renditions: readonly RenditionFacts[],
@@ -63,8 +68,9 @@ export function renderMasterPlaylist(
   captions: readonly CaptionsFacts[] = [],
   hasChapters = false,
 ): string {
-  const videos = inOrder(VIDEO_RENDITIONS, renditions);
+  const ladders = laddersOf(renditions);
   const groups = audioGroups(renditions);
+  const hasRanges = renditions.some(({ videoRange }) => videoRange !== null);
   const lines = [
     '#EXTM3U',
     '#EXT-X-VERSION:6',
@@ -72,11 +78,13 @@ export function renderMasterPlaylist(
     ...groups.flatMap((group) => mediaTags(group, token)),
     ...(hasChapters ? [chaptersTag(token)] : []),
     ...captionsTags(captions, token),
-    ...(groups.length === 0 ? [undefined] : groups).flatMap((group) =>
-      variantsOf(videos, group).flatMap((variant) => [
-        streamTag(variant, group, captions.length > 0),
-        uriOf(variant, token),
-      ]),
+    ...ladders.flatMap((videos) =>
+      (groups.length === 0 ? [undefined] : groups).flatMap((group) =>
+        variantsOf(videos, group).flatMap((variant) => [
+          streamTag(variant, group, { hasCaptions: captions.length > 0, hasRanges }),
+          uriOf(variant, token),
+        ]),
+      ),
     ),
     ...inOrder([I_FRAME_RENDITION], renditions).map((iFrames) => iFrameTag(iFrames, token)),
   ];
@@ -85,6 +93,17 @@ export function renderMasterPlaylist(
 
 function inOrder(names: readonly RenditionName[], renditions: readonly RenditionFacts[]): RenditionFacts[] {
   return names.flatMap((name) => renditions.find((rendition) => rendition.name === name) ?? []);
+}
+
+/** The video renditions of each codec, H.264 first (ADR 85). Sound alone has one ladder without any. */
+function laddersOf(renditions: readonly RenditionFacts[]): RenditionFacts[][] {
+  const [plain = [], ...others] = VIDEO_CODECS.map((codec) =>
+    inOrder(
+      RUNGS.map((rung) => videoRendition(rung, codec)),
+      renditions,
+    ),
+  );
+  return [plain, ...others.filter((videos) => videos.length > 0)];
 }
 
 function isAudio(rendition: RenditionFacts): rendition is AudioFacts {
@@ -157,14 +176,20 @@ function mediaTags({ id, alternatives }: AudioGroup, token: string | undefined):
   });
 }
 
-function streamTag(video: RenditionFacts, group: AudioGroup | undefined, hasCaptions: boolean): string {
-  const { bandwidth, averageBandwidth, codecs, width, height, frameRate } = video;
+/** @param options.hasRanges whether variants have several dynamic ranges. Then each says its own (HLS authoring specification 9.16) */
+function streamTag(
+  video: RenditionFacts,
+  group: AudioGroup | undefined,
+  { hasCaptions, hasRanges }: { hasCaptions: boolean; hasRanges: boolean },
+): string {
+  const { bandwidth, averageBandwidth, codecs, width, height, frameRate, videoRange } = video;
   return `#EXT-X-STREAM-INF:${attributes({
     BANDWIDTH: String(bandwidth),
     'AVERAGE-BANDWIDTH': String(averageBandwidth),
     CODECS: quoted(codecs),
     RESOLUTION: width === null || height === null ? undefined : `${width}x${height}`,
     'FRAME-RATE': frameRate?.toFixed(3),
+    'VIDEO-RANGE': hasRanges ? (videoRange ?? 'SDR') : undefined,
     AUDIO: group && quoted(group.id),
     SUBTITLES: hasCaptions ? quoted(CAPTIONS_GROUP) : undefined,
     'CLOSED-CAPTIONS': 'NONE',

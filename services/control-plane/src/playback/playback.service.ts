@@ -1,5 +1,5 @@
 import { openContentKey } from '@framelane/contracts/content-key';
-import type { Manifest } from '@framelane/contracts/manifest';
+import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
 import { pictureFile } from '@framelane/contracts/outputs/picture';
 import {
   I_FRAME_RENDITION,
@@ -11,6 +11,7 @@ import type { SealingKeys } from '@framelane/contracts/sealing';
 import { outputPrefix, segmentKey } from '@framelane/object-store/object-keys';
 import type { ObjectNotFoundError } from '@framelane/object-store/object-store';
 import type { Database } from '../db/database.ts';
+import type { VideoRow } from '../db/schema.ts';
 import type { StoredFile } from '../stored-files/stored-file.ts';
 import type { StoredFiles } from '../stored-files/stored-files.ts';
 import type { ReadableObject } from '../stored-files/stored-reads.ts';
@@ -77,6 +78,18 @@ export class PlaybackService {
       })),
     );
     return { variants: rungsOf(renditions.map(({ name }) => name)), targetDuration };
+  }
+
+  /** Adds renditions to a ready video, which new players then get, too. */
+  async add(trx: Database, video: VideoRow, renditions: readonly RenditionManifest[]): Promise<void> {
+    const { id, target_duration: targetDuration } = video;
+    if (targetDuration === null) throw new Error(`Video ${id} is not ready`);
+    const measured = renditions.map((rendition) => ({
+      ...rendition,
+      bandwidth: measureBandwidth(rendition.segments, targetDuration),
+    }));
+    await insertRenditions(trx, id, measured);
+    await incrementPlaybackVersion(trx, id);
   }
 
   /**

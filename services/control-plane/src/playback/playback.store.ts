@@ -23,16 +23,19 @@ export async function insertRenditions(
     bandwidth: { peak: number; average: number };
   })[],
 ): Promise<void> {
-  const rows = renditions.map(({ segments, frameRate, bandwidth, initialization, ...rendition }) => ({
-    ...rendition,
-    initialization: initialization === undefined ? null : Buffer.from(initialization, 'base64'),
-    video_id: videoId,
-    frame_rate: frameRate,
-    bandwidth: bandwidth.peak,
-    average_bandwidth: bandwidth.average,
-    segment_durations: segments.map((segment) => segment.duration),
-    segment_bytes: segments.map((segment) => segment.bytes),
-  }));
+  const rows = renditions.map(
+    ({ segments, frameRate, videoRange, bandwidth, initialization, ...rendition }) => ({
+      ...rendition,
+      initialization: initialization === undefined ? null : Buffer.from(initialization, 'base64'),
+      video_id: videoId,
+      frame_rate: frameRate,
+      video_range: videoRange ?? null,
+      bandwidth: bandwidth.peak,
+      average_bandwidth: bandwidth.average,
+      segment_durations: segments.map((segment) => segment.duration),
+      segment_bytes: segments.map((segment) => segment.bytes),
+    }),
+  );
   await db.insertInto('renditions').values(rows).execute();
 }
 
@@ -41,10 +44,11 @@ export const findRenditions = compileOnce(
   (db, workspaceId: string, videoId: string): Compilable<RenditionFacts> =>
     readyRenditions(db, workspaceId, videoId).select([
       'name',
-      'codecs',
+      'renditions.codecs',
       'renditions.width',
       'renditions.height',
       'renditions.frame_rate as frameRate',
+      'video_range as videoRange',
       'channels',
       'language',
       'label',

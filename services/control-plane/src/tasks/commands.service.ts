@@ -11,6 +11,7 @@ import {
   countPublished,
   type DueCommand,
   findCommandBacklog,
+  isOfPlan,
   makeAllCommandsDue,
   makeUnclaimedDue,
   type QueueLimits,
@@ -42,7 +43,7 @@ export class Commands implements DueWork<DueCommand> {
     this.#bus = deps.bus;
     this.#logger = deps.logger;
     // The maximum is that of tasks of plans.
-    const maxTasks = type === 'task' ? deps.workspaceMaxTasks : undefined;
+    const maxTasks = isOfPlan(type) ? deps.workspaceMaxTasks : undefined;
     this.#limits = { perWorkspace: COMMANDS_IN_QUEUE, maxTasks };
   }
 

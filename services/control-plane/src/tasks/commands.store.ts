@@ -20,6 +20,14 @@ export function announcedBy(type: CommandType): RawBuilder<boolean> {
   return sql<boolean>`tasks.command = ${sql.lit(type)}`;
 }
 
+/** Whether a task belongs to a plan: the video waits for it, or it follows when the video is ready. */
+export const OF_PLAN = sql<boolean>`tasks.command in ('task', 'background')`;
+
+/** Whether commands of this type announce tasks of plans. */
+export function isOfPlan(type: CommandType): boolean {
+  return type === 'task' || type === 'background';
+}
+
 /** The most commands of a workspace in the queue. Together with its running tasks they are at most `maxTasks`, if that is limited. */
 export type QueueLimits = { perWorkspace: number; maxTasks?: number | undefined };
 
@@ -69,7 +77,7 @@ export async function claimDueCommands(
 
 /**
  * The places in the queue that a workspace cannot use: those of its published commands whose tasks wait, and those whose tasks it may not
- * run. An engine would drop such a command, and the next one, as long as there are any.
+ * run. An engine would drop such a command, and the next one, as long as there are any. The maximum is that of all tasks of plans.
  */
 function occupied(type: CommandType, { perWorkspace, maxTasks }: QueueLimits) {
   return (workspace: RawBuilder<string>) => {
@@ -77,7 +85,7 @@ function occupied(type: CommandType, { perWorkspace, maxTasks }: QueueLimits) {
       where workspace_id = ${workspace} and ${announcedBy(type)} and command_published_at is not null`;
     if (maxTasks === undefined) return published;
     return sql<number>`select (${published}) + greatest(${perWorkspace - maxTasks}::int + count(*), 0) from tasks
-      where workspace_id = ${workspace} and ${announcedBy(type)} and lease_expires_at is not null`;
+      where workspace_id = ${workspace} and ${OF_PLAN} and lease_expires_at is not null`;
   };
 }
 

@@ -8,7 +8,12 @@ import type {
 } from '@framelane/contracts/internal-api';
 import { joinManifest } from '@framelane/contracts/joined-manifest';
 import type { Manifest } from '@framelane/contracts/manifest';
-import { isDerivationCommand, type MessageData, type TaskTry } from '@framelane/contracts/messages';
+import {
+  type CommandType,
+  isDerivationCommand,
+  type MessageData,
+  type TaskTry,
+} from '@framelane/contracts/messages';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import {
   type Derivation,
@@ -30,6 +35,7 @@ import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { CODEC_FAILED, failCodecs } from '../outputs/codecs.ts';
 import { NO_DISK_SPACE } from '../outputs/derivation-failure.ts';
 import {
   addOutputs,
@@ -38,8 +44,10 @@ import {
   readOutputs,
   wantedDerivations,
 } from '../outputs/outputs.ts';
+import type { PlaybackService } from '../playback/playback.service.ts';
 import type { PreviewsService } from '../playback/previews.service.ts';
 import { mayStore } from '../quotas/quotas.service.ts';
+import type { UsageService } from '../usage/usage.service.ts';
 import { type AttemptEnd, CLIP_SOURCE_DELETED, type VideoLifecycle } from '../videos/video-lifecycle.ts';
 
 import {
@@ -52,6 +60,8 @@ import {
 import { watermarkFor } from '../watermarks/watermarks.service.ts';
 import type { WebhookEventsService } from '../webhooks/events.service.ts';
 import { artifactsOf } from './artifacts-of-results.ts';
+import { addPiece, leaveOutCodec, leaveOutCodecs } from './codec-pieces.ts';
+import { isOfPlan } from './commands.store.ts';
 import { findStuck } from './derivations.store.ts';
 import { beginDerivations, bytesStored, describeDerivation, endDerivations } from './derivations.ts';
 import {
@@ -138,6 +148,8 @@ type Deps = {
   attempts: AttemptsService;
   previews: PreviewsService;
   captions: CaptionsService;
+  playback: PlaybackService;
+  usage: UsageService;
   events: WebhookEventsService;
   logger: Logger;
   metrics: Metrics;
@@ -175,7 +187,7 @@ export class TasksService {
         if (plan.revision > 0) await this.#deps.previews.withdraw(trx, videoId);
       } else {
         await endPlanning(trx, taskTry);
-        await this.#addTasks(trx, taskTry, tasks, encode.frames);
+        await this.#addTasks(trx, taskTry, 'task', { tasks, frames: encode.frames });
       }
       return 'stored';
     });
@@ -223,7 +235,7 @@ export class TasksService {
           (await this.#describe(trx, video, repeated, await this.#deps.attempts.contentKey(video))),
       };
     }
-    if (command === 'task' && !(await this.#hasRoom(trx, video))) return {};
+    if (isOfPlan(command) && !(await this.#hasRoom(trx, video, command))) return {};
     const task = await claimTask(trx, { videoId, command, claimId, planVersion, leaseSeconds });
     if (task !== undefined) {
       const isFirst = task.task === PLANNING_TASK;
@@ -247,11 +259,11 @@ export class TasksService {
   }
 
   /** Whether the workspace may run another task of a plan. If not, the command is dropped. */
-  async #hasRoom(trx: Database, { id, workspace_id }: VideoRow): Promise<boolean> {
+  async #hasRoom(trx: Database, { id, workspace_id }: VideoRow, command: CommandType): Promise<boolean> {
     const { workspaceMaxTasks } = this.#deps.settings;
     if (workspaceMaxTasks === undefined || (await mayClaim(trx, workspace_id, workspaceMaxTasks)))
       return true;
-    await dropCommand(trx, id, DROPPED_SECONDS);
+    await dropCommand(trx, { videoId: id, command }, DROPPED_SECONDS);
     return false;
   }
 
@@ -294,6 +306,7 @@ export class TasksService {
         pieceSeconds: video.as_a_whole ? null : pieceSeconds,
         audioOnly: this.#audioOnlyRule(video),
         packaging: video.packaging,
+        codecs: video.codecs.map(({ codec }) => codec),
         ...(video.trim && { trim: video.trim }),
       },
     };
@@ -347,7 +360,9 @@ export class TasksService {
       if (stored === undefined) return this.#ignore(trx, taskTry);
       await this.#makeNextDue(trx, video);
       const isReady = video.status === 'ready';
-      if (isReady) await this.#addOutput(trx, video, taskTry, { result, read });
+      if (isReady && stored.work?.kind === 'codec_piece')
+        await addPiece(trx, video, taskTry, { result, codec: stored.work.codec }, this.#deps);
+      else if (isReady) await this.#addOutput(trx, video, taskTry, { result, read });
       const isLast = !isReady && stored.left === 0;
       return { ...stored, isReady, report: isLast ? await this.#finish(trx, video, texts) : undefined };
     });
@@ -391,9 +406,9 @@ export class TasksService {
       this.#deps.logger.warn('video.output_left_out', { videoId, kind, code: NO_DISK_SPACE.code });
   }
 
-  /** The tasks of plans that wait for an engine, and those that engines work on. */
-  backlog(): Promise<{ waiting: Backlog; running: Backlog }> {
-    return findTaskBacklog(this.#deps.db);
+  /** The tasks of plans with this command that wait for an engine, and those that engines work on. */
+  backlog(command: 'task' | 'background'): Promise<{ waiting: Backlog; running: Backlog }> {
+    return findTaskBacklog(this.#deps.db, command);
   }
 
   /** Ends tries whose lease has expired. Safe on several instances. */
@@ -455,7 +470,7 @@ export class TasksService {
     // The video waits for no other task.
     await deleteTasks(trx, attempt);
     const { optionalTasks, encode } = planned.plan;
-    await this.#addTasks(trx, attempt, optionalTasks, encode.frames);
+    await this.#addTasks(trx, attempt, 'background', { tasks: optionalTasks, frames: encode.frames });
     const report = await this.#deps.attempts.complete(trx, video, {
       manifest,
       artifacts: artifactsOf({ attempt: video.attempt, revision: planned.plan.revision }, results),
@@ -466,6 +481,7 @@ export class TasksService {
     const hasRoomFor = async (works: readonly Derivation[]) =>
       mayStore(trx, video.workspace_id, await bytesStored(trx, video, works, manifest.duration));
     await beginDerivations(trx, video, await wantedDerivations(trx, video, hasRoomFor, this.#deps));
+    await leaveOutCodecs(trx, video, planned.plan, this.#deps);
     return report;
   }
 
@@ -473,11 +489,11 @@ export class TasksService {
   async #addTasks(
     trx: Database,
     { videoId, attempt }: { videoId: string; attempt: number },
-    tasks: readonly Task[],
-    frames: number,
+    command: 'task' | 'background',
+    { tasks, frames }: { tasks: readonly Task[]; frames: number },
   ): Promise<void> {
-    await insertTasks(trx, { videoId, attempt }, tasksOfPlan(tasks, frames));
-    await makeCommandsDue(trx, { videoId, attempt, command: 'task' }, COMMANDS_AT_ONCE);
+    await insertTasks(trx, { videoId, attempt }, tasksOfPlan(tasks, frames, command));
+    await makeCommandsDue(trx, { videoId, attempt, command }, COMMANDS_AT_ONCE);
   }
 
   /** Ends an attempt whose plan cannot be completed. The next one transcodes the video as a whole. */
@@ -553,6 +569,10 @@ export class TasksService {
     taskTry: TaskTry,
     { task: { kind, work }, end }: { task: FailedTask; end: AttemptEnd },
   ): Promise<() => void> {
+    if (work?.kind === 'codec_piece') {
+      await leaveOutCodec(trx, video, work.codec, CODEC_FAILED, this.#deps);
+      return () => {};
+    }
     await this.#endTask(trx, video, taskTry, { mayLeaveObjects: true });
     if (work !== null && isDerivation(work)) await derivationFailed(trx, video, work, end, this.#deps);
     return () => this.#deps.logger.warn('video.output_left_out', { ...taskTry, kind, code: end.code });
@@ -562,6 +582,7 @@ export class TasksService {
   async #abandon(trx: Database, video: VideoRow): Promise<() => void> {
     const attempt = { videoId: video.id, attempt: video.attempt };
     const tasks = await this.#endTask(trx, video, attempt, { mayLeaveObjects: true });
+    if (tasks > 0) await failCodecs(trx, video, CODEC_FAILED, this.#deps);
     return () => {
       if (tasks > 0) this.#deps.logger.warn('video.output_left_out', { ...attempt, tasks });
     };

@@ -16,7 +16,7 @@ import { type Backlog, inSeconds, secondsSince } from '../db/due-rows.ts';
 import { workspaceOf } from '../db/fair-claims.ts';
 import type { PlannedAttempt } from '../db/schema.ts';
 import type { TryCounts } from '../videos/video-moves.ts';
-import { announcedBy } from './commands.store.ts';
+import { announcedBy, OF_PLAN } from './commands.store.ts';
 
 type Attempt = { videoId: string; attempt: number };
 
@@ -40,9 +40,13 @@ export type NewTask = {
   inputBytes: number | null;
 };
 
-/** The tasks of a plan of a video that has this many frames. */
-export function tasksOfPlan(tasks: readonly Task[], frames: number): NewTask[] {
-  return tasks.map((work) => ({ work, command: 'task', frames: weightOf(work, frames), inputBytes: null }));
+/** Tasks of a plan of a video that has this many frames, which commands of this type announce. */
+export function tasksOfPlan(
+  tasks: readonly Task[],
+  frames: number,
+  command: 'task' | 'background',
+): NewTask[] {
+  return tasks.map((work) => ({ work, command, frames: weightOf(work, frames), inputBytes: null }));
 }
 
 /** Stores the plan of an open attempt, in place of an earlier one. Its tasks are added by `insertTasks`. */
@@ -63,6 +67,9 @@ export async function storePlan(
     .where('number', '=', attempt)
     .execute();
 }
+
+/** A statement has at most 65,535 parameters. */
+const ROWS_AT_ONCE = 1000;
 
 /**
  * Adds tasks to an attempt, open or completed. Their numbers follow those of all tasks that the attempt has had: a number is part of the keys
@@ -92,7 +99,11 @@ export async function insertTasks(
     input_bytes: task.inputBytes,
     frames: task.frames,
   }));
-  await trx.insertInto('tasks').values(rows).execute();
+  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
+    await trx
+      .insertInto('tasks')
+      .values(rows.slice(at, at + ROWS_AT_ONCE))
+      .execute();
 }
 
 /** Deletes one task of an attempt, or all that read the source. Resolves with their number. */
@@ -305,15 +316,19 @@ async function renewCommand(
 }
 
 /**
- * Records that an engine has dropped a command of the type `task` of the video: one task fewer has a command in the queue. The command is due again after the
+ * Records that an engine has dropped a command for a task of a plan of the video: one task fewer has a command in the queue. The command is due again after the
  * delay. An engine can get a command before it is recorded as published.
  */
-export async function dropCommand(trx: Database, videoId: string, delaySeconds: number): Promise<void> {
+export async function dropCommand(
+  trx: Database,
+  { videoId, command }: { videoId: string; command: CommandType },
+  delaySeconds: number,
+): Promise<void> {
   await sql`
     update tasks set command_due_at = ${inSeconds(delaySeconds)}, command_claimed_until = null, command_published_at = null
     where video_id = ${videoId} and (attempt, number) in (
       select attempt, number from tasks
-      where video_id = ${videoId} and ${OF_PLAN}
+      where video_id = ${videoId} and ${announcedBy(command)}
         and (command_published_at is not null or command_claimed_until is not null)
       order by number limit 1
     )`.execute(trx);
@@ -335,14 +350,14 @@ export async function mayClaim(trx: Database, workspaceId: string, limit: number
   return running < limit;
 }
 
-/** Makes a dropped command of the workspace due now: that of the waiting task with the lowest number. */
+/** Makes a dropped command of the workspace due now: that of the waiting task with the lowest number, first of those that a video waits for. */
 export async function makeDroppedCommandDue(trx: Database, workspaceId: string): Promise<void> {
   await sql`
     update tasks set command_due_at = now()
     where (video_id, attempt, number) in (
       select video_id, attempt, number from tasks
       where workspace_id = ${workspaceId} and ${OF_PLAN} and command_due_at > now() and due_at <= now()
-      order by number limit 1
+      order by command = 'background', number limit 1
       for update skip locked
     )`.execute(trx);
 }
@@ -417,7 +432,7 @@ export async function storeTaskResult(
   trx: Database,
   taskTry: TaskTry,
   result: TaskResult,
-): Promise<{ kind: TaskKind; left: number; done: number } | undefined> {
+): Promise<{ kind: TaskKind; work: Work | null; left: number; done: number } | undefined> {
   const update = trx
     .updateTable('tasks')
     .set({
@@ -428,6 +443,7 @@ export async function storeTaskResult(
     })
     .returning([
       'kind',
+      'work',
       sql<number>`(
         select count(*) from tasks other
         where other.video_id = tasks.video_id and other.attempt = tasks.attempt and other.number <> tasks.number
@@ -510,8 +526,11 @@ export async function findExpiredTries(db: Database, limit: number): Promise<Tas
   return tries(db).where('lease_expires_at', '<=', sql<Date>`now()`).limit(limit).execute();
 }
 
-/** The tasks of plans that wait for an engine, and those that engines work on. */
-export async function findTaskBacklog(db: Database): Promise<{ waiting: Backlog; running: Backlog }> {
+/** The tasks of this command that wait for an engine, and those that engines work on. */
+export async function findTaskBacklog(
+  db: Database,
+  command: CommandType,
+): Promise<{ waiting: Backlog; running: Backlog }> {
   const row = await db
     .selectFrom('tasks')
     .select([
@@ -521,7 +540,7 @@ export async function findTaskBacklog(db: Database): Promise<{ waiting: Backlog;
       secondsSince(sql`min(started_at) filter (where lease_expires_at is not null)`).as('runningSeconds'),
     ])
     .where('result', 'is', null)
-    .where(OF_PLAN)
+    .where(announcedBy(command))
     .executeTakeFirstOrThrow();
   return {
     waiting: { count: row.waiting, oldestSeconds: row.waitingSeconds },
@@ -550,9 +569,6 @@ function tries(db: Database) {
 function plannedAttempts(db: Database) {
   return db.selectFrom('attempts').where('outcome', 'is', null).where('plan', 'is not', null);
 }
-
-/** Whether a task belongs to a plan. */
-const OF_PLAN = announcedBy('task');
 
 type Filter<Q> = { where(column: string, operator: string, value: unknown): Q };
 

@@ -288,6 +288,7 @@ const BLANK: Record<Exclude<keyof VideoRow, KeptColumn>, unknown> & UpdateObject
   audio_only: null,
   watermark: null,
   trim: null,
+  codecs: '[]',
   size: null,
   sha256: null,
   source: null,

@@ -1,11 +1,13 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import type { MessageData } from '@framelane/contracts/messages';
 import type { DownloadName } from '@framelane/contracts/outputs/download';
+import { type AlternativeCodec, PLAIN_CODEC } from '@framelane/contracts/renditions';
 import { transferFolder } from '@framelane/object-store/object-keys';
 import type { Logger } from '@framelane/service-kit/logger';
 import { addArtifacts, removeArtifact } from '../artifacts/artifacts.service.ts';
 import type { Database } from '../db/database.ts';
 import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
+import { failCodecs, SOURCE_DELETED } from '../outputs/codecs.ts';
 import type { WebhookEventsService } from '../webhooks/events.service.ts';
 import { requestPurge } from './object-purges.store.ts';
 import { markSourceDeleted, scheduleSourceDeletion } from './sources.store.ts';
@@ -167,6 +169,8 @@ export class VideoLifecycle {
     if (deleted) {
       await removeArtifact(trx, videoId, { kind: 'source' });
       const tasks = await endTasks(trx, videoId);
+      const video = tasks > 0 ? await this.lock(trx, videoId) : undefined;
+      if (video !== undefined) await failCodecs(trx, video, SOURCE_DELETED, { lifecycle: this });
       await requestPurge(trx, videoId);
       this.#logger.info('video.source_deleted', { videoId });
       if (tasks > 0) this.#logger.warn('video.output_left_out', { videoId, tasks });
@@ -236,6 +240,20 @@ export class VideoLifecycle {
     }
   }
 
+  /**
+   * Records the event of a codec beside H.264 of a locked video that has just become ready or failed. Without a name, of all: those of a video that
+   * has failed were being prepared.
+   */
+  async recordEndOfCodecs(trx: Database, video: VideoRow, name?: AlternativeCodec): Promise<void> {
+    if (video.codecs.length === 0) return;
+    const { id, title, codecs } = await this.#record(trx, video);
+    for (const codec of codecs) {
+      if (codec.codec === PLAIN_CODEC || (name !== undefined && codec.codec !== name)) continue;
+      const type = codec.status === 'ready' ? 'video.codec.ready' : 'video.codec.failed';
+      await this.#events.record(trx, type, video.workspace_id, { id, title, codec });
+    }
+  }
+
   async #apply(
     trx: Database,
     video: VideoRow,
@@ -257,6 +275,8 @@ export class VideoLifecycle {
         return this.#recordDeletion(trx, video);
       case 'video.download.failed':
         return this.recordEndOfDownloads(trx, video);
+      case 'video.codec.failed':
+        return this.recordEndOfCodecs(trx, video);
       default:
         await this.#events.record(trx, effect, video.workspace_id, await this.#record(trx, video));
     }

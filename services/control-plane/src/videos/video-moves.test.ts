@@ -36,7 +36,15 @@ describe('moveFrom', () => {
     const ends = Object.values(MOVES).filter(({ to }) => to !== 'processing');
     expect(ends.map(({ effects }) => [...effects])).toEqual([
       ['close-attempt', 'keep-source', 'purge', 'video.ready'],
-      ['close-attempt', 'keep-source', 'end-import', 'purge', 'video.failed', 'video.download.failed'],
+      [
+        'close-attempt',
+        'keep-source',
+        'end-import',
+        'purge',
+        'video.failed',
+        'video.download.failed',
+        'video.codec.failed',
+      ],
       ['purge', 'video.deleted'],
     ]);
   });

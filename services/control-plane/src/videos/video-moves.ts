@@ -17,7 +17,9 @@ export type Effect =
   | 'video.failed'
   | 'video.deleted'
   /** The endpoints get the event for each download that was asked for: it fails with its video. */
-  | 'video.download.failed';
+  | 'video.download.failed'
+  /** The same for each codec beside H.264. */
+  | 'video.codec.failed';
 
 /**
  * The statuses a move begins in, the one it leads to, and its effects, in order. The tombstone of a deleted video keeps its last
@@ -44,7 +46,15 @@ export const MOVES = {
   fail: {
     from: ['uploading', 'processing'],
     to: 'failed',
-    effects: ['close-attempt', 'keep-source', 'end-import', 'purge', 'video.failed', 'video.download.failed'],
+    effects: [
+      'close-attempt',
+      'keep-source',
+      'end-import',
+      'purge',
+      'video.failed',
+      'video.download.failed',
+      'video.codec.failed',
+    ],
   },
   retry: { from: ['failed'], to: 'processing', effects: ['begin-attempt'] },
   delete: {

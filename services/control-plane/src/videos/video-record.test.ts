@@ -61,6 +61,8 @@ const UPLOADING = {
   upload_expires_at: at(9),
   import: null,
   audio: null,
+  codecs: [],
+  video_renditions: [],
   captions: [],
   autoCaptions: [],
   downloads: [],
@@ -73,6 +75,62 @@ const recordOf = (changes: Partial<VideoDetails> = {}) =>
   toVideoRecord({ ...UPLOADING, ...changes }, BASE_URL);
 
 const READY: Partial<VideoDetails> = { status: 'ready', variants: ['360p'] };
+const AV1 = { codec: 'av1', status: 'preparing', error: null } as const;
+
+describe('the codecs', () => {
+  const codecs = (changes: Partial<VideoDetails>) =>
+    recordOf({ codecs: [AV1], ...changes }).codecs.map(({ codec, status, error }) =>
+      [codec, status, ...(error ? [error.code] : [])].join(' '),
+    );
+
+  test('are being prepared until the video is ready, and H.264 is ready with it', () => {
+    expect(codecs({ codecs: [] })).toEqual(['h264 preparing']);
+    expect(codecs({})).toEqual(['h264 preparing', 'av1 preparing']);
+    expect(codecs(READY)).toEqual(['h264 ready', 'av1 preparing']);
+  });
+
+  test('end alone, or with their video', () => {
+    const error = { code: 'codec_failed', message: 'Why.' } as const;
+    const ended = [
+      { ...AV1, status: 'failed', error } as const,
+      { ...AV1, codec: 'hevc', status: 'ready' } as const,
+    ];
+    expect(codecs({ ...READY, codecs: ended })).toEqual([
+      'h264 ready',
+      'av1 failed codec_failed',
+      'hevc ready',
+    ]);
+    expect(codecs({ status: 'failed' })).toEqual(['h264 failed video_failed', 'av1 failed video_failed']);
+  });
+
+  test('are none for sound alone', () => {
+    expect(codecs({ ...READY, variants: [] })).toEqual([]);
+    expect(codecs({ audio_only: true })).toEqual([]);
+  });
+});
+
+test('a ready video has its renditions, by codec and the lowest first', () => {
+  const facts = {
+    codecs: 'any',
+    width: 640,
+    height: 360,
+    frameRate: 25,
+    videoRange: 'SDR',
+    bandwidth: 2,
+    averageBandwidth: 1,
+  } as const;
+  const names = ['720p-av1', '720p', '360p-hevc', '360p'] as const;
+  const stored = names.map((name) => ({ ...facts, name }));
+  const { renditions } = recordOf({ ...READY, video_renditions: stored });
+  expect(renditions).toEqual([
+    { ...facts, variant: '360p', codec: 'h264' },
+    { ...facts, variant: '720p', codec: 'h264' },
+    { ...facts, variant: '720p', codec: 'av1' },
+    { ...facts, variant: '360p', codec: 'hevc' },
+  ]);
+  expect(recordOf({ video_renditions: stored })).not.toHaveProperty('renditions');
+});
+
 const SOURCE = { container: 'matroska', videoCodec: 'h264', audioCodec: null };
 const STORYBOARD = { width: 160, height: 90, columns: 1, tiles: 1, interval: 1 };
 

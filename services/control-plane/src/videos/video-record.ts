@@ -1,9 +1,18 @@
 import { canRetryHelp } from '@framelane/contracts/failures';
-import { AUDIO_RENDITIONS, type RenditionName, SURROUND_RENDITIONS } from '@framelane/contracts/renditions';
+import {
+  AUDIO_RENDITIONS,
+  PLAIN_CODEC,
+  partsOf,
+  type RenditionName,
+  SURROUND_RENDITIONS,
+  VIDEO_RENDITIONS,
+  type VideoRendition,
+} from '@framelane/contracts/renditions';
 import type { components } from '@framelane/openapi/types';
 import type { ArtifactKind, RenditionRow, VideoRow } from '../db/schema.ts';
 import { type StoredAutoCaptions, toAutoCaptions } from '../outputs/auto-captions-record.ts';
 import { type StoredDownload, toDownload } from '../outputs/download-record.ts';
+import { outputError } from '../outputs/output-error.ts';
 import { aspectRatio } from './aspect-ratio.ts';
 import { toOwnFields } from './video-columns.store.ts';
 
@@ -19,13 +28,20 @@ export const SINGLE_ARTIFACTS = [
 ] as const satisfies readonly ArtifactKind[];
 type SingleArtifact = (typeof SINGLE_ARTIFACTS)[number];
 
-/** A video with the expiry of its ticket or import, its import, its audio renditions, its captions, its artifacts, and the version of all of these. */
+/** A video rendition as PostgreSQL builds it in JSON. */
+type StoredVideo = Omit<components['schemas']['VideoRendition'], 'variant' | 'codec'> & {
+  name: VideoRendition;
+};
+
+/** A video with the expiry of its ticket or import, its import, its video and audio renditions, its captions, its artifacts, and the version of all of these. */
 export type VideoDetails = VideoRow & {
   upload_expires_at: Date | null;
   import: VideoRecord['import'];
   audio:
     | readonly (Pick<RenditionRow, 'name' | 'language' | 'role' | 'channels'> & { label: string })[]
     | null;
+  /** In any order. */
+  video_renditions: readonly StoredVideo[];
   captions: VideoRecord['captions'];
   autoCaptions: readonly StoredAutoCaptions[];
   downloads: readonly StoredDownload[];
@@ -64,10 +80,12 @@ export function toVideoRecord(row: VideoDetails, baseUrl: string): VideoRecord {
     ...(row.status === 'ready' && {
       hls: masterPlaylistUrl(address, baseUrl),
       variants: row.variants ?? [],
+      renditions: videoRenditions(row.video_renditions),
       audioTracks: audioTracks(row.audio),
     }),
     preview: previewOf(row, baseUrl),
     packaging: row.packaging,
+    codecs: codecsOf(row),
     audioOnly: isSoundAlone(row),
     watermark: row.watermark,
     trim: row.trim,
@@ -123,6 +141,31 @@ function previewOf(
 ): VideoRecord['preview'] {
   if (preview_variants === null) return null;
   return { hls: masterPlaylistUrl({ workspaceId: workspace_id, id }, baseUrl), variants: preview_variants };
+}
+
+/** The codecs of a video, H.264 first. Sound alone has none, whatever was asked for. */
+function codecsOf(row: VideoRow): VideoRecord['codecs'] {
+  if (isSoundAlone(row)) return [];
+  const plain = {
+    codec: PLAIN_CODEC,
+    status: row.status === 'ready' ? 'ready' : 'preparing',
+    error: null,
+  } as const;
+  return [plain, ...row.codecs].map(({ codec, status, error }) => {
+    const reason = error ?? outputError<'video_failed'>(row, { error_code: null, error_message: null });
+    return { codec, status: reason === null ? status : 'failed', error: reason };
+  });
+}
+
+/** Video renditions, by codec, the lowest first. */
+function videoRenditions(stored: readonly StoredVideo[]): components['schemas']['VideoRendition'][] {
+  return VIDEO_RENDITIONS.flatMap((name) => {
+    const found = stored.find((rendition) => rendition.name === name);
+    if (found === undefined) return [];
+    const { name: _, ...facts } = found;
+    const { rung, codec } = partsOf(name);
+    return [{ variant: rung, codec, ...facts }];
+  });
 }
 
 /** The audio tracks, the default one first. */

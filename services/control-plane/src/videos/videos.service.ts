@@ -1,5 +1,6 @@
 import type { DownloadName } from '@framelane/contracts/outputs/download';
 import type { PackagingName } from '@framelane/contracts/packaging';
+import type { AlternativeCodec } from '@framelane/contracts/renditions';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
@@ -15,6 +16,7 @@ import {
 } from '../outputs/auto-captions-request.ts';
 import { askForDownloads } from '../outputs/downloads.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
+import { codecsUnlessNamed } from './codecs-setting.ts';
 import { fromDays } from './keep-source.ts';
 import { findDueSources } from './sources.store.ts';
 import { type TaskCounts, type TimelineEntry, timelineOf } from './timeline.ts';
@@ -60,6 +62,8 @@ type Deps = {
   sourceRetentionDays: number | null;
   /** The default packaging of segments. */
   packaging: PackagingName;
+  /** The codecs beside H.264 by default. */
+  codecs: readonly AlternativeCodec[];
   /** Whether engines can recognise speech. */
   hasRecognizer: boolean;
 };
@@ -76,14 +80,15 @@ export class VideosService {
   }
 
   /**
-   * Creates a video that waits for its upload, in the caller's transaction, and what is to be made of it. Without `keepSource` and
-   * `packaging`, the defaults of the installation apply. Throws 400 if a language is invalid, and 409 `auto_captions_not_configured`.
+   * Creates a video that waits for its upload, in the caller's transaction, and what is to be made of it. Without `keepSource`,
+   * `packaging` and `codecs`, the defaults of the installation apply. Throws 400 if a language is invalid, and 409 `auto_captions_not_configured`.
    */
   async create(trx: Database, { downloads = [], autoCaptions, ...video }: NewVideo & Wanted): Promise<void> {
     const languages = readLanguages(autoCaptions);
     if (languages.length > 0) requireRecognizer(this.#deps.hasRecognizer);
-    const { sourceRetentionDays, packaging } = this.#deps;
-    await insertVideo(trx, { keepSource: fromDays(sourceRetentionDays), packaging, ...video });
+    const { sourceRetentionDays, packaging, codecs } = this.#deps;
+    const chosen = { keepSource: fromDays(sourceRetentionDays), packaging, ...video };
+    await insertVideo(trx, { codecs: codecsUnlessNamed(chosen, codecs), ...chosen });
     await askForDownloads(trx, video.id, downloads);
     await askForAutoCaptions(trx, video.id, languages);
   }

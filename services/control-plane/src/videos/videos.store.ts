@@ -1,4 +1,5 @@
 import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
+import type { AlternativeCodec } from '@framelane/contracts/renditions';
 import type { components } from '@framelane/openapi/types';
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -7,7 +8,14 @@ import { ENVIRONMENTS } from '../db/environments.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import { livingVideo } from '../db/living-video.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
-import type { AttemptRow, Environment, Schema, VideoRow, VideoStatus } from '../db/schema.ts';
+import type {
+  AlternativeCodecState,
+  AttemptRow,
+  Environment,
+  Schema,
+  VideoRow,
+  VideoStatus,
+} from '../db/schema.ts';
 import type { TaskCounts } from './timeline.ts';
 import { conditionOf, hasTag, type OwnFields, toColumns, type VideoFilter } from './video-columns.store.ts';
 import { SINGLE_ARTIFACTS, type VideoDetails } from './video-record.ts';
@@ -31,6 +39,8 @@ export type NewVideo = Pick<VideoRow, 'id' | 'environment' | 'filename'> &
     audioOnly?: boolean | undefined;
     watermark?: components['schemas']['VideoWatermark'] | undefined;
     trim?: components['schemas']['Trim'] | undefined;
+    /** Beside H.264. */
+    codecs?: readonly AlternativeCodec[] | undefined;
     /** `processing` for a clip, which waits for no file. */
     status?: 'uploading' | 'processing';
   };
@@ -48,6 +58,7 @@ export async function insertVideo(db: Database, video: NewVideo): Promise<void> 
     watermark,
     trim,
     packaging,
+    codecs = [],
     ...own
   } = video;
   await db
@@ -60,6 +71,7 @@ export async function insertVideo(db: Database, video: NewVideo): Promise<void> 
       title,
       workspace_id: workspaceId,
       packaging,
+      codecs: JSON.stringify(codecs.map(preparing)),
       audio_only: audioOnly ?? null,
       watermark: watermark === undefined ? null : JSON.stringify(watermark),
       trim: trim === undefined ? null : JSON.stringify(trim),
@@ -69,11 +81,16 @@ export async function insertVideo(db: Database, video: NewVideo): Promise<void> 
     .execute();
 }
 
+function preparing(codec: AlternativeCodec): AlternativeCodecState {
+  return { codec, status: 'preparing', error: null };
+}
+
 /** What a record needs besides the row and its version. */
 const DETAILS = [
   uploadExpiry,
   importOf,
   audioOf,
+  videoRenditionsOf,
   captionsOf,
   autoCaptionsOf,
   downloadsOf,
@@ -295,6 +312,16 @@ function audioOf(eb: ExpressionBuilder<Schema, 'videos'>) {
     .whereRef('renditions.video_id', '=', 'videos.id')
     .where('width', 'is', null)
     .as('audio');
+}
+
+/** What the record shows of the video renditions of the video in the outer query. I-frames have no rate. */
+function videoRenditionsOf(_: ExpressionBuilder<Schema, 'videos'>) {
+  return sql<
+    VideoDetails['video_renditions']
+  >`(select coalesce(json_agg(json_build_object('name', name, 'codecs', renditions.codecs, 'width', renditions.width,
+    'height', renditions.height, 'frameRate', renditions.frame_rate, 'videoRange', coalesce(video_range, 'SDR'), 'bandwidth', bandwidth,
+    'averageBandwidth', average_bandwidth)), '[]') from renditions
+    where renditions.video_id = videos.id and renditions.frame_rate is not null)`.as('video_renditions');
 }
 
 /** The captions of the video in the outer query, by language. */

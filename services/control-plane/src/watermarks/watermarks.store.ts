@@ -108,7 +108,7 @@ export async function removeUnneeded(db: Database): Promise<void> {
       select from videos
       where watermark ->> 'image' = watermarks.id and videos.deleted_at is null
         and not exists (select from clips where video_id = videos.id)
-        and (status <> 'ready' or exists (select from tasks where video_id = videos.id and command = 'task'))
+        and (status <> 'ready' or exists (select from tasks where video_id = videos.id and command in ('task', 'background')))
     )`.execute(db);
 }
 

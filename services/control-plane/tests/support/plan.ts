@@ -61,6 +61,7 @@ export function samplePlan(packaging: PackagingName = 'ts'): TranscodePlan {
       },
       inputIssues: [],
     },
+    alternatives: [],
     encoder: { preset: 'veryfast', threads: 1 },
     iFrames: false,
     facts: {

@@ -1,7 +1,7 @@
 import type { Hardware } from '@framelane/contracts/hardware';
 import type { AudioPlan, Colour } from '@framelane/contracts/transcode-plan';
 import type { AudioTrack, Size, VideoTrack } from '../source/media-source.ts';
-import type { StreamReader } from './stream-reader.ts';
+import type { PlainStreamReader, StreamReader } from './stream-reader.ts';
 
 /** The presets of the engine, fastest first. They have the names of x264's. */
 export const PRESETS = [
@@ -60,12 +60,22 @@ export type HardwareEncoder = FrameEncoder & {
   obstacle: (codecs: string) => string | null;
 };
 
-/** Makes renditions in one video codec, with encoders of ffmpeg or as a stream copy. The software encoder needs no device. */
+/** Makes renditions in one video codec, with encoders of ffmpeg. The software encoder needs no device. */
 export type VideoEncoder = FrameEncoder & {
   /** ffmpeg's name of the decoder of what it makes. */
   decoder: string;
+  /** The smallest frames that it encodes; absent if it encodes all. */
+  smallest?: Size;
+  /** The part of the maximum bit rate of H.264 that it needs for the same picture. */
+  rateFactor: number;
   /** Its encoders on devices. */
   hardware: Partial<Record<Hardware, HardwareEncoder>>;
+  reader: StreamReader;
+};
+
+/** An encoder whose renditions can also be stream copies, and can be continued by clips. */
+export type CopyingEncoder = VideoEncoder & {
+  reader: PlainStreamReader;
   /** The property of a track that the codec's decoders in players do not support; null if there is none. */
   copyObstacle: (track: VideoTrack) => 'codec' | 'profile' | 'level' | null;
   /** The bitstream filters of a copy. Its packets then have the parameters of encoded ones. */
@@ -86,7 +96,6 @@ export type VideoEncoder = FrameEncoder & {
    * A configuration with the parameter sets of another one, which declare the codec string then. Throws if a set has the id of another set.
    */
   extended: (configuration: Buffer, other: Buffer, codecs: string) => Buffer;
-  reader: StreamReader;
 };
 
 /** The same for audio. */
@@ -95,5 +104,5 @@ export type AudioEncoder = {
   decoder: string;
   options: (channels: AudioPlan['channels']) => readonly StreamOption[];
   copyObstacle: (track: AudioTrack) => 'codec' | 'profile' | 'channels' | 'sample_rate' | null;
-  reader: StreamReader;
+  reader: PlainStreamReader;
 };

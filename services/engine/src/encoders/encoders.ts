@@ -1,4 +1,5 @@
 import {
+  ALTERNATIVE_CODECS,
   isAudioRendition,
   partsOf,
   type TrackRendition,
@@ -6,18 +7,28 @@ import {
   type VideoRendition,
 } from '@framelane/contracts/renditions';
 import { AAC } from './aac/aac.ts';
-import type { AudioEncoder, VideoEncoder } from './encoder.ts';
+import { AV1 } from './av1/av1.ts';
+import type { AudioEncoder, CopyingEncoder, VideoEncoder } from './encoder.ts';
 import { H264 } from './h264/h264.ts';
+import { HEVC } from './hevc/hevc.ts';
 import type { StreamReader } from './stream-reader.ts';
 
+/** The encoder of the codec that every video has. Only its renditions can be stream copies, and only they are cut to clips. */
+export const PLAIN_ENCODER: CopyingEncoder = H264;
+
 /** The only place that lists the encoders. */
-const VIDEO_ENCODERS: Record<VideoCodec, VideoEncoder> = { h264: H264 };
+const VIDEO_ENCODERS: Record<VideoCodec, VideoEncoder> = { h264: H264, av1: AV1, hevc: HEVC };
 export const AUDIO_ENCODER: AudioEncoder = AAC;
 
 const ALL = [...Object.values(VIDEO_ENCODERS), AUDIO_ENCODER];
 
-/** ffmpeg's names of all encoders that need no device. */
-export const ENCODER_PROGRAMS: readonly string[] = ALL.map(({ program }) => program);
+/** ffmpeg's names of the encoders that every video needs, and of those of other codecs. None of them needs a device. */
+export const NEEDED_PROGRAMS: readonly string[] = [PLAIN_ENCODER, AUDIO_ENCODER].map(
+  ({ program }) => program,
+);
+export const OTHER_PROGRAMS: readonly string[] = ALTERNATIVE_CODECS.map(
+  (codec) => VIDEO_ENCODERS[codec].program,
+);
 
 /** ffmpeg's names of the decoders of all renditions. */
 export const RENDITION_DECODERS: readonly string[] = ALL.map(({ decoder }) => decoder);

@@ -1,5 +1,15 @@
-/** Reads the elementary stream of a segment, as its packager finds it. */
+/** Reads the stream of a rendition, as its packager finds it. */
 export type StreamReader = {
+  sample: SampleReader;
+  /** Null for a codec that is not packed in transport streams. */
+  elementary: ElementaryReader | null;
+};
+
+/** Reads the stream of a codec that every packaging carries. */
+export type PlainStreamReader = StreamReader & { elementary: ElementaryReader };
+
+/** Reads an elementary stream of a transport stream. */
+export type ElementaryReader = {
   /** The RFC 6381 codec string, from the beginning of a stream. Throws if it does not say the codec. */
   codecString: (stream: Buffer) => string;
   /** Whether decoding can start at the beginning of a stream. */
@@ -12,7 +22,6 @@ export type StreamReader = {
   duration?: (unit: Buffer) => number;
   /** Seconds of each frame of a stream of audio. Absent for video. */
   frameSeconds?: (stream: Buffer) => number;
-  sample: SampleReader;
 };
 
 /** Reads samples of MP4, whose decoder is configured by the initialization section (ISO/IEC 14496-12 §8.5.2). */
@@ -20,10 +29,16 @@ export type SampleReader = {
   isAudio: boolean;
   /** The type of the box of the sample entry that configures the decoder. */
   configurationBox: string;
-  /** The RFC 6381 codec string. Throws if the content of that box does not say the codec. */
-  codecString: (configuration: Buffer) => string;
+  /**
+   * The RFC 6381 codec string. Throws if the content of that box does not say the codec.
+   *
+   * @param colour the content of the box `colr` of the sample entry, if there is one
+   */
+  codecString: (configuration: Buffer, colour?: Buffer) => string;
   /** Whether decoding can start at a sample. */
   isDecodable: (sample: Buffer) => boolean;
+  /** The configuration that a stream with this first sample needs, if the encoder only knows it then. Throws if the sample does not say it. */
+  completed?: (configuration: Buffer, first: Buffer) => Buffer;
   /** Tells whether a sample needs that configuration alone: one set of parameters, and none that the sample brings along. */
   isConfigured: (configuration: Buffer) => (sample: Buffer) => boolean;
 };

@@ -1,9 +1,12 @@
-import type { EncodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
+import { ALTERNATIVE_CODECS, type AlternativeCodec } from '@framelane/contracts/renditions';
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
+import { PRESETS } from '../encoders/encoder.ts';
+import { inCodec } from '../plan/alternatives.ts';
 import { encodedRenditions } from '../plan/encode-plan.ts';
 import { planLadder } from '../plan/ladder.ts';
-import { audioOptions, videoCopyOptions, videoOptions } from './encoder-options.ts';
+import { audioOptions, pieceEncoderOptions, videoCopyOptions, videoOptions } from './encoder-options.ts';
 
 /** The options of each encoded rendition, lowest first. */
 const optionsOf = (changes: Partial<EncodePlan> = {}, preset = 'veryfast') => {
@@ -19,6 +22,9 @@ const FAST = {
   videoRenditions: planLadder({ width: 1280, height: 720 }, 50),
   frameRate: { numerator: 50, denominator: 1 },
 };
+
+/** Those of SVT-AV1, for the presets of the engine. */
+const AV1_PRESETS = ['12', '12', '10', '9', '8', '7', '6', '5', '4'];
 
 describe('the encoder options', () => {
   test('of one rendition', () => {
@@ -86,8 +92,7 @@ describe('the encoder options', () => {
     [{ matrix: 'bt709', primaries: 'bt709', transfer: 'iec61966-2-1' }, [1, 13, 1]],
   ])('of copied video remove supplemental information and write the tags of %j', (colour, codes) => {
     const [primaries, transfer, matrix] = codes;
-    const [top] = planLadder({ width: 640, height: 360 }, 25).slice(-1) as [VideoRenditionPlan];
-    expect(optionOf(videoCopyOptions(top, { colour }), '-bsf:v')).toBe(
+    expect(optionOf(videoCopyOptions({ colour }), '-bsf:v')).toBe(
       'filter_units=remove_types=6,h264_metadata=' +
         `colour_primaries=${primaries}:transfer_characteristics=${transfer}:matrix_coefficients=${matrix}` +
         ':video_full_range_flag=0:sample_aspect_ratio=1/1',
@@ -106,5 +111,73 @@ describe('the encoder options', () => {
     [6, '320k'],
   ] as const)('of audio with %s channels have a bit rate of %s', (channels, rate) => {
     expect(audioOptions(audioPlan({ channels }))).toEqual(['-c:a', 'aac', '-b:a', rate]);
+  });
+});
+
+/** The options of a piece in another codec, lowest rendition first. */
+const pieceOptionsIn = (
+  codec: AlternativeCodec,
+  preset = 'veryfast',
+  { videoRenditions, frameRate }: Pick<EncodePlan, 'videoRenditions' | 'frameRate'> = FAST,
+) => {
+  const plan = { ...encodePlan({ frameRate }), videoRenditions: inCodec(codec, videoRenditions) };
+  const piece = { keyFrames: [0, 100, 200] };
+  return plan.videoRenditions.map((rendition) =>
+    pieceEncoderOptions(rendition, { plan, piece, settings: { preset, threads: 2 } }),
+  );
+};
+
+describe('the encoder options of a piece', () => {
+  const SLOW = {
+    videoRenditions: planLadder({ width: 640, height: 360 }, 29.97),
+    frameRate: { numerator: 30_000, denominator: 1001 },
+  };
+  // At 29.97 frames a second, the times are rounded down to microseconds.
+  const RATE_AND_KEYS =
+    '-maxrate:v 560000 -bufsize:v 1120000 -force_key_frames:v 0.000000,3.336666,6.673333 -g:v 61 -threads:v 2';
+
+  test('in AV1', () => {
+    expect(pieceOptionsIn('av1', 'veryfast', SLOW).map((options) => options.join(' '))).toEqual([
+      [
+        '-c:v libsvtav1 -preset:v 10 -crf:v 41 -svtav1-params:v enable-force-key-frames=1:scd=0:lp=1:mbr-overshoot-pct=10',
+        RATE_AND_KEYS,
+      ].join(' '),
+    ]);
+  });
+
+  test('in HEVC', () => {
+    expect(pieceOptionsIn('hevc', 'veryfast', SLOW).map((options) => options.join(' '))).toEqual([
+      [
+        '-c:v libx265 -preset:v superfast -crf:v 26',
+        '-x265-params:v open-gop=0:scenecut=0:min-keyint=1:pools=none:frame-threads=1:info=0',
+        '-forced-idr:v 1 -tag:v hvc1',
+        RATE_AND_KEYS,
+      ].join(' '),
+    ]);
+  });
+
+  test.each(PRESETS.map((preset, at) => [preset, AV1_PRESETS[at]]))(
+    'with preset %s have the preset %s of AV1, and that of HEVC',
+    (preset, ofAv1) => {
+      const ofHevc = preset === 'veryfast' ? 'superfast' : preset;
+      expect(valuesOf(pieceOptionsIn('av1', preset), '-preset')).toEqual([ofAv1, ofAv1, ofAv1]);
+      expect(valuesOf(pieceOptionsIn('hevc', preset), '-preset')).toEqual([ofHevc, ofHevc, ofHevc]);
+    },
+  );
+
+  test.each(ALTERNATIVE_CODECS)('in %s have the key frames of H.264, and a part of its bit rate', (codec) => {
+    const options = pieceOptionsIn(codec);
+    const plain = FAST.videoRenditions.map((rendition) =>
+      pieceEncoderOptions(rendition, {
+        plan: encodePlan(FAST),
+        piece: { keyFrames: [0, 100, 200] },
+        settings: { preset: 'veryfast', threads: 2 },
+      }),
+    );
+    for (const name of ['-force_key_frames', '-g', '-threads'])
+      expect(valuesOf(options, name)).toEqual(valuesOf(plain, name));
+    expect(valuesOf(options, '-g')).toEqual(['51', '51', '101']);
+    expect(valuesOf(options, '-maxrate')).toEqual(['560000', '980000', '2744000']);
+    expect(valuesOf(options, '-bufsize')).toEqual(['1120000', '1960000', '5488000']);
   });
 });

@@ -1,6 +1,6 @@
-import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
+import type { Piece } from '@framelane/contracts/outputs/piece-task';
 import type { AudioPlan, EncodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
-import { AUDIO_ENCODER, encoderOf } from '../encoders/encoders.ts';
+import { AUDIO_ENCODER, encoderOf, PLAIN_ENCODER } from '../encoders/encoders.ts';
 import { KEY_FRAME_SECONDS } from '../plan/key-frames.ts';
 import { rungTraits } from '../plan/ladder.ts';
 import { BUFFER_SECONDS } from '../plan/stream-copy.ts';
@@ -33,7 +33,7 @@ export function pieceEncoderOptions(
     plan,
     piece,
     settings,
-  }: { plan: EncodedVideo; piece: Pick<PieceTask, 'keyFrames'>; settings: EncoderSettings },
+  }: { plan: EncodedVideo; piece: Pick<Piece, 'keyFrames'>; settings: EncoderSettings },
 ): string[] {
   const { numerator, denominator } = plan.frameRate;
   // Rounded down to microseconds: from version 6 on, ffmpeg forces the first frame that is not before a time. Earlier versions force
@@ -69,7 +69,7 @@ function optionsOf(
   const values = [
     ['-c', encoder.program],
     ...encoder.options(demands),
-    ...(onDevice ? ([['-bsf', encoderOf(name).copyFilters(plan.colour)]] as const) : []),
+    ...(onDevice ? ([['-bsf', PLAIN_ENCODER.copyFilters(plan.colour)]] as const) : []),
     ['-maxrate', String(maxRate)],
     ['-bufsize', String(bufferSize)],
     ['-force_key_frames', keyFrames],
@@ -107,11 +107,8 @@ function keyFrameExpression({ frameStep }: VideoRenditionPlan, { videoRenditions
 }
 
 /** Options of the stream copy of the video as a rendition. */
-export function videoCopyOptions(
-  { name }: VideoRenditionPlan,
-  { colour }: Pick<EncodePlan, 'colour'>,
-): string[] {
-  return ['-c:v', 'copy', '-bsf:v', encoderOf(name).copyFilters(colour)];
+export function videoCopyOptions({ colour }: Pick<EncodePlan, 'colour'>): string[] {
+  return ['-c:v', 'copy', '-bsf:v', PLAIN_ENCODER.copyFilters(colour)];
 }
 
 /** Options of an audio rendition: of its encoder, or of a stream copy. */

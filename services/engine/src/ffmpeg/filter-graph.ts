@@ -1,4 +1,4 @@
-import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
+import type { Piece } from '@framelane/contracts/outputs/piece-task';
 import type { AudioPlan, EncodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import { AUDIO_SAMPLE_RATE } from '../plan/audio-plan.ts';
 import { hasOtherPrimaries, yuvMatrix } from '../plan/colour.ts';
@@ -47,7 +47,7 @@ export function filterGraphs(
 }
 
 /** The filter graph of a piece. Its outputs are labelled with the names of the encoded renditions. */
-export function pieceGraph(plan: EncodePlan, { firstFrame, frames }: PieceTask): string {
+export function pieceGraph(plan: EncodePlan, { firstFrame, frames }: Piece): string {
   return videoChains(plan, { first: firstFrame, frames }, []).join(';');
 }
 
@@ -85,7 +85,7 @@ function videoChains(
             rendition,
             plan,
           )
-        : `[to-${rendition.name}]${[...frameStep(rendition, fromTop[at - 1]), resized(rendition)].join(',')},setsar=1`;
+        : `[to-${rendition.name}]${[...frameStep(rendition, fromTop[at - 1]), resized(rendition, plan)].join(',')},setsar=1`;
     const next = fromTop[at + 1];
     const upload = uploadOf(rendition.name, device);
     const frames = `memory-${rendition.name}`;
@@ -134,7 +134,7 @@ function audioChain(audio: AudioPlan, { lead, firstFrame }: EncodePlan): string[
 }
 
 /**
- * From the decoder to a rendition: one size, progressive, upright, one colour space, 8-bit 4:2:0.
+ * From the decoder to a rendition: one size, progressive, upright, one colour space, 4:2:0.
  *
  * @param frames the filters that determine the times and the number of frames, from the timestamps of the source
  */
@@ -150,10 +150,21 @@ export function topChain(top: VideoRenditionPlan, plan: EncodePlan, frames: read
     ...plan.turn,
     ...frames,
     ...frameStep(top),
-    ...(plan.dynamicRange === 'sdr' ? standardRange(top, plan) : toneMapped(top, plan)),
+    ...inRange(top, plan),
     'setsar=1',
     `setparams=range=tv:colorspace=${matrix}:color_primaries=${primaries}:color_trc=${transfer}`,
   ].join(',');
+}
+
+/** One size, the dynamic range and the pixel format of the renditions. */
+function inRange(top: VideoRenditionPlan, plan: EncodePlan): string[] {
+  if (plan.dynamicRange === 'sdr') return standardRange(top, plan);
+  return plan.tenBit?.range === plan.dynamicRange ? [resized(top, plan)] : toneMapped(top, plan);
+}
+
+/** The pixel format of all renditions. */
+function pixelFormat({ tenBit }: Pick<EncodePlan, 'tenBit'>): string {
+  return tenBit ? 'yuv420p10le' : 'yuv420p';
 }
 
 /** Subtracts seconds from the timestamps. */
@@ -201,8 +212,8 @@ function frameStep(rendition: VideoRenditionPlan, from?: VideoRenditionPlan): st
  * zimg scales 8-bit 4:2:0 in a quarter of the time of swscale (measured). Only swscale accepts every format. Without an explicit range,
  * ffmpeg from version 7 on gives the rendition that feeds the poster the full range of JPEG.
  */
-function resized({ width, height }: Size): string {
-  return `zscale=${width}:${height}:filter=lanczos:range=tv,format=yuv420p`;
+function resized({ width, height }: Size, plan: Pick<EncodePlan, 'tenBit'>): string {
+  return `zscale=${width}:${height}:filter=lanczos:range=tv,format=${pixelFormat(plan)}`;
 }
 
 function standardRange(top: VideoRenditionPlan, plan: EncodePlan): string[] {
@@ -210,25 +221,26 @@ function standardRange(top: VideoRenditionPlan, plan: EncodePlan): string[] {
   const { width, height } = top;
   if (pixelsCompatible) {
     // The explicit format also keeps the renditions from taking the images' JPEG format.
-    return [coded.width === width && coded.height === height ? 'format=yuv420p' : resized(top)];
+    return [coded.width === width && coded.height === height ? 'format=yuv420p' : resized(top, plan)];
   }
   if (hasOtherPrimaries(plan.tagged)) return fromOtherPrimaries(top, plan);
   const from = assumedMatrix === null ? '' : `:in_color_matrix=${assumedMatrix}`;
-  return [`scale=${width}:${height}${from}:out_color_matrix=bt709:out_range=tv`, 'format=yuv420p'];
+  return [
+    `scale=${width}:${height}${from}:out_color_matrix=bt709:out_range=tv`,
+    `format=${pixelFormat(plan)}`,
+  ];
 }
 
 /** Scales first, because the conversion in linear light is slow. Standard-range transfer functions count as BT.709's. */
-function fromOtherPrimaries(
-  { width, height }: VideoRenditionPlan,
-  { tagged, assumedMatrix }: EncodePlan,
-): string[] {
+function fromOtherPrimaries({ width, height }: VideoRenditionPlan, plan: EncodePlan): string[] {
+  const { tagged, assumedMatrix } = plan;
   const matrix = yuvMatrix(tagged) ?? (assumedMatrix === 'bt601' ? 'smpte170m' : 'bt709');
   const asYuv = tagged.colorMatrix === 'gbr' ? [`out_color_matrix=${matrix},format=yuv444p10le`] : [];
   return [
     [`scale=${width}:${height}:out_range=tv`, ...asYuv].join(':'),
     `zscale=primariesin=${tagged.colorPrimaries}:transferin=bt709:matrixin=${matrix}:rangein=tv` +
       ':primaries=bt709:transfer=bt709:matrix=bt709:range=tv',
-    'format=yuv420p',
+    `format=${pixelFormat(plan)}`,
   ];
 }
 

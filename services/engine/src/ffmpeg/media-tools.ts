@@ -5,9 +5,14 @@ import { MAX_CAPTIONS_BYTES } from '@framelane/captions/captions';
 import type { Logger } from '@framelane/service-kit/logger';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { type Account, ensureSystemAccount, ownAccount } from '@framelane/service-kit/system-account';
-import { ENCODER_PROGRAMS } from '../encoders/encoders.ts';
+import { NEEDED_PROGRAMS, OTHER_PROGRAMS } from '../encoders/encoders.ts';
 import type { DeviceAccess } from '../sandbox/device-access.ts';
-import { type Confinement, LAUNCH_PROGRAMS, writeLaunchScript } from '../sandbox/launch-script.ts';
+import {
+  type Confinement,
+  LAUNCH_PROGRAMS,
+  LOWEST_PRIORITY,
+  writeLaunchScript,
+} from '../sandbox/launch-script.ts';
 import { runTool } from '../sandbox/run-tool.ts';
 import type { Sandbox, TranscodeSettings } from '../transcode-settings.ts';
 import { isPatched, parseVersion } from './version.ts';
@@ -15,6 +20,8 @@ import { isPatched, parseVersion } from './version.ts';
 /** Paths of the launch scripts of ffmpeg and ffprobe. */
 export type MediaTools = {
   ffmpeg: string;
+  /** ffmpeg for runs that yield to all others. */
+  backgroundFfmpeg: string;
   /** ffmpeg for runs that encode on the device of the engine; undefined without one. */
   deviceFfmpeg: string | undefined;
   /** ffmpeg for runs that decode no video and no audio, such as those that read text tracks and parameter sets, with less memory and smaller files. */
@@ -26,6 +33,8 @@ export type MediaTools = {
   recognizer: string | undefined;
   /** The version of ffmpeg, or the first line that it prints for builds from a commit. */
   version: string;
+  /** Whether ffmpeg has the encoders of all codecs beside H.264. */
+  hasOtherEncoders: boolean;
   /** The account they run as; null for the engine's own account. */
   account: Account | null;
 };
@@ -40,7 +49,7 @@ export const MAX_TEXT_FILE_BYTES = 2 * MAX_CAPTIONS_BYTES;
 const MAX_DOWNLOAD_BYTES = 128 * 1024 ** 3;
 
 const CHECK_SECONDS = 20;
-const NEEDED_ENCODERS = [...ENCODER_PROGRAMS, 'mjpeg', 'libwebp_anim', 'gif'];
+const NEEDED_ENCODERS = [...NEEDED_PROGRAMS, 'mjpeg', 'libwebp_anim', 'gif'];
 const NEEDED_FILTERS = [
   ...['bwdif', 'fps', 'tpad', 'zscale', 'tonemap', 'blackframe', 'tile', 'alimiter'],
   ...['overlay', 'premultiply', 'unpremultiply', 'colorchannelmixer'],
@@ -77,12 +86,15 @@ export async function prepareMediaTools(
   }
   const tools = {
     ffmpeg: join(folder, 'ffmpeg'),
+    backgroundFfmpeg: join(folder, 'background-ffmpeg'),
     lightFfmpeg: join(folder, 'light-ffmpeg'),
     remuxFfmpeg: join(folder, 'remux-ffmpeg'),
     ffprobe: join(folder, 'ffprobe'),
   };
   const probeLimits = { ...limits, addressSpaceBytes: limits.probeMemoryBytes };
   await writeLaunchScript(tools.ffmpeg, programs.ffmpeg, { sandbox, limits, account });
+  const background = { sandbox, limits, account, niceness: LOWEST_PRIORITY };
+  await writeLaunchScript(tools.backgroundFfmpeg, programs.ffmpeg, background);
   const lightLimits = { ...probeLimits, fileBytes: MAX_TEXT_FILE_BYTES };
   await writeLaunchScript(tools.lightFfmpeg, programs.ffmpeg, { sandbox, limits: lightLimits, account });
   const remuxLimits = { ...probeLimits, fileBytes: MAX_DOWNLOAD_BYTES };
@@ -96,7 +108,7 @@ export async function prepareMediaTools(
     await writeLaunchScript(deviceFfmpeg, programs.ffmpeg, confinement);
   }
   const recognizer = await writeRecognizerScript(settings, folder, { sandbox, limits, account });
-  return { ...tools, deviceFfmpeg, recognizer, version: await checkFeatures(tools, folder, logger), account };
+  return { ...tools, deviceFfmpeg, recognizer, account, ...(await checkFeatures(tools, folder, logger)) };
 }
 
 /** Writes the launch script of a local recogniser, if there is one. It may also read its model and itself, wherever they are. Throws a SettingsError if a file is missing. */
@@ -166,12 +178,12 @@ async function findProgram(name: string, packages: string): Promise<string> {
   throw new SettingsError(`${name} was not found in PATH. Install ${packages}.`);
 }
 
-/** Resolves with the version of ffmpeg. */
+/** Checks that ffmpeg has what every video needs. */
 async function checkFeatures(
   tools: Pick<MediaTools, 'ffmpeg' | 'ffprobe'>,
   folder: string,
   logger: Logger,
-): Promise<string> {
+): Promise<Pick<MediaTools, 'version' | 'hasOtherEncoders'>> {
   const { names: encoders, stderr } = await list(tools.ffmpeg, '-encoders', folder);
   const { names: filters } = await list(tools.ffmpeg, '-filters', folder);
   // Each start of ffmpeg takes time, so the version comes from the banner. A very long banner may lack its beginning.
@@ -195,7 +207,13 @@ async function checkFeatures(
       advice: 'Install 7.1.5, 8.0.3, 8.1.3 or newer: they fix known vulnerabilities.',
     });
   }
-  return version ?? banner;
+  const lacking = OTHER_PROGRAMS.filter((name) => !encoders.has(name));
+  if (lacking.length > 0) {
+    const advice =
+      'Other engines must make the codecs that videos do not wait for. Install a build of ffmpeg that has these encoders.';
+    logger.warn('ffmpeg.lacks_encoders', { encoders: lacking, advice });
+  }
+  return { version: version ?? banner, hasOtherEncoders: lacking.length === 0 };
 }
 
 /** The names in one of ffmpeg's lists: the second word of each line. ffmpeg prints its banner to stderr. */

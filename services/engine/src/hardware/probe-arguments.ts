@@ -1,10 +1,11 @@
-import { partsOf, type VideoCodec } from '@framelane/contracts/renditions';
+import type { VideoCodec } from '@framelane/contracts/renditions';
 import type { VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import { pieceEncoderOptions } from '../ffmpeg/encoder-options.ts';
 import { deviceOptions, type HardwareRun, uploadOf } from '../ffmpeg/hardware-run.ts';
 import type { Packager } from '../packagers/packager.ts';
 import { initializationFile, segmentFile } from '../packagers/segment-files.ts';
 import { TIMESTAMP_OFFSET_SECONDS } from '../packagers/timestamp-offset.ts';
+import { inCodec } from '../plan/alternatives.ts';
 import { BT709 } from '../plan/colour.ts';
 import { type MaxRates, planLadder } from '../plan/ladder.ts';
 import { OUTPUT_FOLDER } from '../sandbox/job-folder.ts';
@@ -22,9 +23,7 @@ const QUIET = ['-nostdin', '-hide_banner', '-v', 'error'];
 
 /** What a probe encodes at a time: all rungs of a video, as in a job. */
 export function probedRenditions(codec: VideoCodec, maxRates: MaxRates): VideoRenditionPlan[] {
-  return planLadder(SIZE, PROBE.framesPerSecond, maxRates).filter(
-    ({ name }) => partsOf(name).codec === codec,
-  );
+  return inCodec(codec, planLadder(SIZE, PROBE.framesPerSecond, maxRates));
 }
 
 /** The run that encodes all renditions of the clip on the device, with the options of a job, in two segments each. */

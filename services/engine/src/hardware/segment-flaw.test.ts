@@ -2,8 +2,9 @@ import { expect, test } from '@jest/globals';
 import type { SegmentInfo } from '../packagers/packager.ts';
 import { segmentFlaw } from './segment-flaw.ts';
 
-const FIRST: SegmentInfo = { codecs: 'a', start: 10, last: 10.44, units: 12, configuration: 'c' };
-const SECOND: SegmentInfo = { codecs: 'a', start: 10.48, last: 10.96, units: 13, configuration: 'c' };
+const ALIKE = { codecs: 'a', configuration: 'c', initialization: null };
+const FIRST: SegmentInfo = { ...ALIKE, start: 10, last: 10.44, units: 12 };
+const SECOND: SegmentInfo = { ...ALIKE, start: 10.48, last: 10.96, units: 13 };
 
 test.each([
   ['nothing', {}, {}, null],

@@ -2,7 +2,7 @@ import type { ClaimedClip, ClaimedDerivation } from '@framelane/contracts/intern
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { StoredRendition } from '@framelane/contracts/outputs/renditions';
 import type { Derivation, Task } from '@framelane/contracts/outputs/tasks';
-import type { EncodePlan, TaskPlan } from '@framelane/contracts/transcode-plan';
+import type { EncodePlan, TaskPlan, TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Tap } from '../ffmpeg/filter-graph.ts';
 import type { FfmpegCommandLine } from '../ffmpeg/run-ffmpeg.ts';
@@ -23,6 +23,13 @@ export type VideoToCut = {
   pieceSeconds: number;
 };
 
+/** What the tasks of a ready video depend on. */
+export type ReadyVideo = Omit<VideoToCut, 'pieceSeconds'> & {
+  /** Null if the video must not be cut. */
+  pieceSeconds: number | null;
+  alternatives: TranscodePlan['alternatives'];
+};
+
 /** A task, and its place among those of the video: engines begin the task with the lowest turn first. */
 export type PlannedTask<T extends Task> = { task: T; turn: number };
 
@@ -33,12 +40,8 @@ export type TaskJob<T extends Task> = { plan: TaskPlan; work: T; output: TaskOut
 export type TaskKind<T extends Task> = {
   /** The tasks of this kind that a video needs before it is ready. Null if the video cannot be cut, so that one run makes everything. */
   plan: (video: VideoToCut) => PlannedTask<T>[] | null;
-  /**
-   * Those that it does not wait for. They must not make again what the run of a whole video makes.
-   *
-   * @param isCut whether the video has tasks of its own, instead of being made by one run
-   */
-  planOptional?: (video: Omit<VideoToCut, 'pieceSeconds'>, isCut: boolean) => T[];
+  /** Those that it does not wait for. */
+  planOptional?: (video: ReadyVideo) => T[];
   /**
    * Runs a task in a directory with the source, and stores its output. Throws a TranscodeFailure, an InvalidSegmentError, or the signal's reason
    * when aborted. After a failure, stored objects remain; the caller removes them.

@@ -7,6 +7,7 @@ import { IMAGES_TASK } from './images/images-task.ts';
 import type { BesideRenditions, DerivationKind, OfClip, TaskKind } from './kinds.ts';
 import { PICTURE } from './picture/picture-derivation.ts';
 import { AUDIO } from './renditions/audio-task.ts';
+import { CODEC_PIECE } from './renditions/codec-piece-task.ts';
 import { COPY } from './renditions/copy-task.ts';
 import { PIECE } from './renditions/piece-task.ts';
 import { TRANSCRIPT } from './transcript/transcript-derivation.ts';
@@ -17,6 +18,7 @@ export const TASKS: { [K in TaskName]: TaskKind<TaskOf<K>> } = {
   audio: AUDIO,
   images: IMAGES_TASK,
   piece: PIECE,
+  codec_piece: CODEC_PIECE,
 };
 
 /** How one run makes each kind of output beside the renditions. Null if only tasks of its own make it. */

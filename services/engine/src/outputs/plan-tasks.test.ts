@@ -1,8 +1,11 @@
 import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
+import type { Task } from '@framelane/contracts/outputs/tasks';
+import type { AlternativeCodec } from '@framelane/contracts/renditions';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { requireLinearTime } from '@framelane/test-kit/growth';
 import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan, videoTrack } from '../../tests/support/tracks.ts';
+import { inCodec } from '../plan/alternatives.ts';
 import { keyFramesOf } from '../plan/key-frames.ts';
 import { planLadder } from '../plan/ladder.ts';
 import { PieceBytes } from '../plan/piece-bytes.ts';
@@ -50,11 +53,40 @@ function piecesOf(
   return tasks.filter((task) => task.kind === 'piece');
 }
 
-test('a video waits for all its outputs', () => {
-  const encode = planOf(600, { audio: [audioPlan()], copiesVideo: true });
-  const source = sourceOf(600, 2);
-  const video = { source, encode, keyFrames: keyFramesOf(encode, source.gops) };
-  expect([true, false].map((isCut) => planOptionalTasks(video, isCut))).toEqual([[], []]);
+describe('the optional tasks of a video', () => {
+  const optionalTasks = (codecs: AlternativeCodec[], pieceSeconds: number | null, seconds = 600) => {
+    const encode = planOf(seconds, { audio: [audioPlan()], copiesVideo: true });
+    const source = sourceOf(seconds, 2);
+    const keyFrames = keyFramesOf(encode, source.gops);
+    const alternatives = codecs.map((codec) => ({
+      codec,
+      videoRenditions: inCodec(codec, encode.videoRenditions),
+    }));
+    return planOptionalTasks({ source, encode, keyFrames, pieceSeconds, alternatives });
+  };
+  const codecPieces = (tasks: Task[]) => tasks.filter((task) => task.kind === 'codec_piece');
+
+  test('do not exist if it has H.264 alone', () => {
+    expect(optionalTasks([], PIECE_SECONDS)).toEqual([]);
+    expect(optionalTasks([], null)).toEqual([]);
+  });
+
+  test('make each further codec in pieces of about the same duration, all segments once', () => {
+    const tasks = codecPieces(optionalTasks(['av1', 'hevc'], PIECE_SECONDS));
+    expect(new Set(tasks.map(({ codec }) => codec))).toEqual(new Set(['av1', 'hevc']));
+    for (const codec of ['av1', 'hevc'] as const) {
+      const pieces = tasks.filter((task) => task.codec === codec);
+      expect(pieces).toHaveLength(10);
+      const segments = pieces.flatMap(({ segmentStarts }) => segmentStarts);
+      expect(segments).toEqual(keyFramesOf(planOf(600), 'open_gop').segmentStarts);
+    }
+  });
+
+  test('are one for each codec of a short video, and of one that must not be cut', () => {
+    for (const tasks of [optionalTasks(['av1'], PIECE_SECONDS, 20), optionalTasks(['av1'], null)]) {
+      expect(codecPieces(tasks)).toMatchObject([{ firstSegment: 0, firstFrame: 0 }]);
+    }
+  });
 });
 
 describe('the tasks of a video', () => {

@@ -1,5 +1,5 @@
 import type { Task } from '@framelane/contracts/outputs/tasks';
-import type { TaskKind, VideoToCut } from './kinds.ts';
+import type { ReadyVideo, TaskKind, VideoToCut } from './kinds.ts';
 import { TASKS } from './outputs.ts';
 
 const KINDS = Object.values(TASKS) as TaskKind<Task>[];
@@ -19,6 +19,6 @@ export function planTasks(video: VideoToCut): readonly Task[] | null {
 }
 
 /** The tasks of outputs that a video does not wait for (see `TaskKind.planOptional`). */
-export function planOptionalTasks(video: Omit<VideoToCut, 'pieceSeconds'>, isCut: boolean): Task[] {
-  return KINDS.flatMap((kind) => kind.planOptional?.(video, isCut) ?? []);
+export function planOptionalTasks(video: ReadyVideo): Task[] {
+  return KINDS.flatMap((kind) => kind.planOptional?.(video) ?? []);
 }

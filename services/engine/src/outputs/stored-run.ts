@@ -60,6 +60,8 @@ export type StoredRun<T> = {
   commandLine: FfmpegCommandLine;
   /** Whether ffmpeg may open the device of the engine. */
   usesDevice?: boolean;
+  /** Whether it yields to all other runs. */
+  isBackground?: boolean;
   /** Seconds of video that the run processes. They determine its time limit. */
   seconds: number;
   /** What shows the progress of the run, and its value at the end. */
@@ -76,6 +78,9 @@ const MICROSECONDS = 1_000_000;
 
 /** Seconds that decoding and dropping one second of the source may take. Meanwhile, ffmpeg reports no progress. */
 const SKIPPING_SECONDS = 4;
+
+/** How many times longer a run may take that other runs slow down. */
+const BACKGROUND_PATIENCE = 10;
 
 /** The seconds of the source that a run from the beginning to the end of a plan reads. */
 export function secondsRead(plan: EncodePlan): number {
@@ -118,15 +123,16 @@ export async function runAndStore<T>(
     onFailure: (reason) => failure.abort(reason),
   });
   try {
+    const patience = run.isBackground ? BACKGROUND_PATIENCE : 1;
     await runFfmpeg(run.commandLine, {
-      program: run.usesDevice ? programOfDevice(context.tools) : context.tools.ffmpeg,
+      program: programOf(run, context.tools),
       cwd: directory,
       signal,
       limitSeconds: Math.min(
-        encodeSeconds.fixed + encodeSeconds.perSecondOfVideo * run.seconds,
+        patience * (encodeSeconds.fixed + encodeSeconds.perSecondOfVideo * run.seconds),
         encodeSeconds.max,
       ),
-      stallSeconds: stallSeconds + SKIPPING_SECONDS * skippedSeconds(plan),
+      stallSeconds: patience * stallSeconds + SKIPPING_SECONDS * skippedSeconds(plan),
       memoryBytes,
       progressKey: run.progress.key,
       onProgress: (value) => {
@@ -155,7 +161,11 @@ export async function runAndStore<T>(
   }
 }
 
-function programOfDevice({ deviceFfmpeg }: MediaTools): string {
+function programOf(
+  { usesDevice, isBackground }: Pick<StoredRun<unknown>, 'usesDevice' | 'isBackground'>,
+  { ffmpeg, backgroundFfmpeg, deviceFfmpeg }: MediaTools,
+): string {
+  if (!usesDevice) return isBackground ? backgroundFfmpeg : ffmpeg;
   if (deviceFfmpeg === undefined) throw new Error('The engine has no device');
   return deviceFfmpeg;
 }

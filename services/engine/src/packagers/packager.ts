@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Packaging } from '@framelane/contracts/packaging';
-import type { ContinuedTrack, VideoEncoder } from '../encoders/encoder.ts';
+import type { ContinuedTrack, CopyingEncoder } from '../encoders/encoder.ts';
 import type { StreamReader } from '../encoders/stream-reader.ts';
 import type { OutputFile } from '../sandbox/tool-output.ts';
 
@@ -16,6 +16,8 @@ export type SegmentInfo = {
   units: number;
   /** Of a stream copy: its parameter set or ADTS header, in a form to compare. Null if encoded: encoders do not change it. */
   configuration: string | null;
+  /** The initialization section that it needs, in base64, without what identifies the muxer; null if the packaging has none. */
+  initialization: string | null;
 };
 
 /** An I-frame of a segment, as a segment of its own. */
@@ -32,7 +34,7 @@ export type GroupOfPictures = {
 
 /** Reads the segments of one rendition. */
 export type SegmentReader = {
-  /** The initialization section in base64, without what identifies the muxer; null if the packaging has none. */
+  /** That of all segments, of a codec whose muxers know it before the first one (see `SegmentInfo`). */
   initialization: string | null;
   /**
    * Reads a finished segment from its beginning to its end. Throws
@@ -85,7 +87,7 @@ export type Packager = Packaging & {
   /** A segment of another run, or a group of pictures, changed so that it follows one segment, or another follows it. */
   joined: (segment: Buffer, neighbour: { after: Buffer } | { before: Buffer }) => Buffer;
   /** A segment of another run as a part of a rendition with that codec string, which its encoder has continued. */
-  adopted: (segment: Buffer, encoder: VideoEncoder, codecs: string) => Buffer;
+  adopted: (segment: Buffer, encoder: CopyingEncoder, codecs: string) => Buffer;
   /**
    * The initialization section of a rendition with adopted segments, which have another one; null if the packaging has none. Throws an Error if a decoder
    * cannot have both.
@@ -93,7 +95,7 @@ export type Packager = Packaging & {
   extended: (
     initialization: Buffer | null,
     other: Buffer | null,
-    encoder: VideoEncoder,
+    encoder: CopyingEncoder,
     codecs: string,
   ) => Buffer | null;
 };

@@ -1,5 +1,5 @@
 import { PACKAGING_NAMES } from '@framelane/contracts/packaging';
-import { partsOf, type RenditionName, type VideoRendition } from '@framelane/contracts/renditions';
+import type { RenditionName, VideoRendition } from '@framelane/contracts/renditions';
 import type { EncodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import { mayRepeatFields, storesFields } from '../source/codec-traits.ts';
 import { containerTraits } from '../source/containers.ts';
@@ -127,10 +127,9 @@ export function encodedRenditions({
   return copiesVideo ? videoRenditions.slice(0, -1) : videoRenditions;
 }
 
-/** The rendition whose I-frames are stored: that of the lowest rung, in its last codec. Null without renditions. */
+/** The rendition whose I-frames are stored: the lowest one. Null without renditions. */
 export function iFrameSource(videoRenditions: readonly VideoRenditionPlan[]): VideoRendition | null {
-  const [lowest] = videoRenditions.map(({ name }) => partsOf(name).rung);
-  return videoRenditions.findLast(({ name }) => partsOf(name).rung === lowest)?.name ?? null;
+  return videoRenditions[0]?.name ?? null;
 }
 
 /** The renditions that are stream copies of tracks of the source. */

@@ -1,4 +1,4 @@
-import { partsOf, RUNGS, type RungName, VIDEO_CODECS, videoRendition } from '@framelane/contracts/renditions';
+import { partsOf, RUNGS, type RungName } from '@framelane/contracts/renditions';
 import type { VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import type { Size } from '../source/media-source.ts';
 
@@ -41,7 +41,7 @@ export function rungTraits({ name }: Pick<VideoRenditionPlan, 'name'>): RungTrai
 }
 
 /**
- * The renditions of a video, lowest rung first, each rung in all codecs. A rung is named after the short side of the displayed frame, so that portrait
+ * The H.264 renditions of a video, lowest rung first. A rung is named after the short side of the displayed frame, so that portrait
  * video gets the same quality as landscape. No video is enlarged: one below the lowest rung keeps its size. The highest rung
  * always has the full frame rate.
  *
@@ -57,14 +57,14 @@ export function planLadder(
   const rungs = RUNGS.filter((rung) => LADDER[rung].shortSide <= shortSide);
   const [lowest] = RUNGS;
   const top = rungs.at(-1) ?? lowest;
-  const renditions = (rung: RungName, size: Size): VideoRenditionPlan[] => {
+  const rendition = (rung: RungName, size: Size): VideoRenditionPlan => {
     const { fastFactor, halvesRate } = LADDER[rung];
     const maxRate = Math.round(maxRates[rung] * (isFast ? fastFactor : 1));
     const frameStep = isFast && halvesRate && rung !== top ? 2 : 1;
-    return VIDEO_CODECS.map((codec) => ({ name: videoRendition(rung, codec), ...size, maxRate, frameStep }));
+    return { name: rung, ...size, maxRate, frameStep };
   };
-  if (rungs.length === 0) return renditions(lowest, ownSize(display));
-  return rungs.flatMap((rung) => renditions(rung, scaled(display, LADDER[rung].shortSide)));
+  if (rungs.length === 0) return [rendition(lowest, ownSize(display))];
+  return rungs.map((rung) => rendition(rung, scaled(display, LADDER[rung].shortSide)));
 }
 
 function scaled({ width, height }: Size, shortSide: number): Size {

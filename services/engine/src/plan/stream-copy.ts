@@ -1,6 +1,6 @@
 import { audioSegmentStarts, type Cuts, segmentDue } from '@framelane/contracts/segment-times';
 import type { VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
-import { AUDIO_ENCODER, encoderOf } from '../encoders/encoders.ts';
+import { AUDIO_ENCODER, PLAIN_ENCODER } from '../encoders/encoders.ts';
 import { AAC_FRAME_SAMPLES, type AudioFrames } from '../source/audio-scan.ts';
 import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
@@ -84,7 +84,7 @@ const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => bool
 export function checkVideoCopy(facts: VideoFacts): Verdict<Cuts> {
   const { gops, top, duration, frameStep } = facts;
   if (!containerTraits(facts.container).allowsCopy) return refused('container');
-  const ofCodec = encoderOf(top.name).copyObstacle(facts.video);
+  const ofCodec = PLAIN_ENCODER.copyObstacle(facts.video);
   if (ofCodec) return refused(ofCodec);
   const found = VIDEO_OBSTACLES.find(([, holds]) => holds(facts));
   if (found) return refused(found[0]);

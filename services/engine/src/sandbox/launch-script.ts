@@ -29,7 +29,14 @@ export type Confinement = {
   readable?: readonly string[];
   /** The devices that the program may use. */
   device?: DeviceAccess | undefined;
+  /** How far it stands back for other processes (see nice(1)). */
+  niceness?: number;
 };
+
+const LOW_PRIORITY = 10;
+
+/** Gets next to nothing while programs of low priority use all processors. */
+export const LOWEST_PRIORITY = 19;
 
 const NO_DEVICE: DeviceAccess = { files: [], readable: [], links: [], groups: [] };
 
@@ -52,7 +59,7 @@ const NO_DEVICE: DeviceAccess = { files: [], readable: [], links: [], groups: []
 export async function writeLaunchScript(
   path: string,
   program: string,
-  { sandbox, limits, account, readable = [], device = NO_DEVICE }: Confinement,
+  { sandbox, limits, account, readable = [], device = NO_DEVICE, niceness = LOW_PRIORITY }: Confinement,
   enginePid = process.pid,
 ): Promise<void> {
   const filterPath = `${path}.seccomp`;
@@ -60,7 +67,7 @@ export async function writeLaunchScript(
   const command = [
     ...['exec', 'env', '-i', 'PATH=/usr/local/bin:/usr/bin:/bin', 'LC_ALL=C'],
     'setsid',
-    ...['nice', '-n', '10'],
+    ...['nice', '-n', String(niceness)],
     ...['prlimit', `--as=${bytesOf(limits.addressSpaceBytes)}`, `--cpu=${limits.cpuSeconds}`],
     ...[`--fsize=${limits.fileBytes}`, '--core=0'],
     ...(await confinementCommand(sandbox, {

@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import type { AudioOnlyRule } from '@framelane/contracts/internal-api';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { PackagingName } from '@framelane/contracts/packaging';
+import type { AlternativeCodec } from '@framelane/contracts/renditions';
 import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { Trim } from '@framelane/contracts/trim';
 import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { revised } from '@framelane/object-store/object-keys';
-import { encoderOf } from '../encoders/encoders.ts';
+import { PLAIN_ENCODER } from '../encoders/encoders.ts';
 import { explainDeviceFailure } from '../hardware/device-failure.ts';
 import type { DeviceUse } from '../hardware/hardware-device.ts';
 import type { TaskOutput } from '../outputs/stored-run.ts';
@@ -35,6 +36,8 @@ export type PlanningJob = {
   /** Whether sound alone is accepted. */
   audioOnly: AudioOnlyRule;
   packaging: PackagingName;
+  /** The codecs that the video has beside H.264. */
+  codecs: readonly AlternativeCodec[];
   /** The part of the source that the video has; undefined for all. */
   trim?: Trim | undefined;
   /** Its image is in the folder of the source. */
@@ -56,8 +59,8 @@ export async function runPlanning(
   return withSource(job.source, context, async (directory, sourceSha256) => {
     const { metrics } = context;
     const watermark = job.watermark && (await planWatermark(job.watermark, directory, context));
-    const { audioOnly, packaging, trim } = job;
-    const settings = { ...context.settings, packaging, watermark, trim };
+    const { audioOnly, packaging, codecs, trim, pieceSeconds } = job;
+    const settings = { ...context.settings, packaging, codecs, watermark, trim };
     const { planned, texts } = await metrics.inStage('probe', async () => {
       const { source, texts } = await readTextTracks(
         await probeSource(directory, { audioOnly, isTrimmed: trim !== undefined }, context),
@@ -75,11 +78,15 @@ export async function runPlanning(
     };
     const device = await takeDevice(planned, job, context);
     try {
-      const plan = await store(planned, { ...firstChanges(job, device), revision: 0 });
+      const plan = await store(planned, {
+        pieceSeconds,
+        revision: 0,
+        ...(device && { hardware: device.run.hardware }),
+      });
       if (plan.tasks.length > 0) return { plan, result: undefined };
       // Later plans are not cut, either: this try has begun to make the outputs.
       const storeNext = (next: PlannedSource, revision: number) =>
-        store(next, { pieceSeconds: null, revision });
+        store(next, { pieceSeconds, isWhole: true, revision });
       return await metrics.inStage('encode', () =>
         transcode(job, { planned, plan, device }, storeNext, directory, { ...context, settings }),
       );
@@ -102,11 +109,6 @@ async function takeDevice(
   return hardware.take(encodedRenditions(plan));
 }
 
-/** A device makes the whole video: pieces of other engines, with other devices, would have other parameter sets. */
-function firstChanges({ pieceSeconds }: PlanningJob, device: DeviceUse | null) {
-  return device ? { pieceSeconds: null, hardware: device.run.hardware } : { pieceSeconds };
-}
-
 /** Whether software may succeed where the device has failed: not if the storage has failed, or the file has taken over ffmpeg. */
 function isDeviceFailure(error: unknown, signal: AbortSignal): boolean {
   if (signal.aborted) return false;
@@ -125,7 +127,7 @@ async function planSource(
   if (settings.trim) checkDuration(plan.duration, limits.maxDurationSeconds);
   const [top] = plan.videoRenditions.slice(-1);
   if (!plan.copiesVideo || top === undefined || plan.videoIndex === null) return { source, plan };
-  const track = { index: plan.videoIndex, filters: encoderOf(top.name).configurationFilters };
+  const track = { index: plan.videoIndex, filters: PLAIN_ENCODER.configurationFilters };
   const options = { program: tools.lightFfmpeg, cwd: directory, signal, limits };
   if (!(await parameterSetsChange(track, options))) return { source, plan };
   const changing = { ...source, gops: 'parameter_sets' } as const;

@@ -76,6 +76,8 @@ async function readWith(script: string, tracks: TrackName[], scanSeconds = 60) {
         tools: {
           ffmpeg: '',
           deviceFfmpeg: undefined,
+          backgroundFfmpeg: '',
+          hasOtherEncoders: true,
           lightFfmpeg,
           remuxFfmpeg: '',
           ffprobe: '',

@@ -28,8 +28,8 @@ const DERIVATION_SLOTS: Record<Exclude<DerivationCommand, 'transcribe'>, number>
 const CLIP_SLOTS = 1;
 
 /**
- * Handles `plan` commands, one in each slot, `task` commands, one on each processor while a slot is free, and commands of derivations and clips, a few at a time;
- * those of speech recognition only with a recogniser.
+ * Handles `plan` commands, one in each slot, `task` commands, one on each processor while a slot is free, `background` commands, one on each processor
+ * while nothing else is transcoded and only if ffmpeg has all encoders, and commands of derivations and clips, a few at a time; those of speech recognition only with a recogniser.
  * Publishes the result of each task. Plans go to the control plane by HTTP.
  *
  * A command is acknowledged when its work has ended: the result was published and confirmed, a plan with tasks was stored, the work became
@@ -45,8 +45,8 @@ export class TranscodeWorker {
   readonly #stopping = new AbortController();
   #parts: WorkerParts | undefined;
   #intakes: CommandIntake[] = [];
-  /** Undefined unless this machine recognises speech itself. */
-  #localTranscriptions: CommandIntake | undefined;
+  /** Those whose work begins only while no video is transcoded. */
+  #yielding: CommandIntake[] = [];
   /** Slots in use. */
   #busy = 0;
   /** Plans and tasks of plans in progress. */
@@ -146,9 +146,18 @@ export class TranscodeWorker {
         hasPriorityWork: () => isLocal && this.#transcodes > 0,
         handle: handle(command, (work) => metrics.inTask(work)),
       });
-      if (isLocal) this.#localTranscriptions = intake;
+      if (isLocal) this.#yielding.push(intake);
       return intake;
     });
+    const background = new CommandIntake({
+      ...common,
+      queue: queueFor('background'),
+      slots: slots * threads,
+      hasPriorityWork: () => this.#transcodes > 0,
+      handle: handle('background', (work) => metrics.inTask(work)),
+    });
+    this.#yielding.push(background);
+    const optional = tools.hasOtherEncoders ? [background] : [];
     const clips = new CommandIntake({
       ...common,
       queue: queueFor('clip'),
@@ -156,7 +165,7 @@ export class TranscodeWorker {
       hasPriorityWork: () => false,
       handle: handle('clip', (work) => metrics.inTask(work)),
     });
-    this.#intakes = [tasks, plans, ...derivations, clips];
+    this.#intakes = [tasks, plans, ...optional, ...derivations, clips];
     for (const intake of this.#intakes) await intake.start();
   }
 
@@ -200,10 +209,10 @@ export class TranscodeWorker {
     await Promise.all(this.#intakes.map((intake) => intake.stop()));
   }
 
-  /** While videos are transcoded, no local recognition of speech begins: it would slow them down. */
+  /** While videos are transcoded, no optional task and no local recognition of speech begins: it would slow them down. */
   async #asTranscode(work: () => Promise<void>): Promise<void> {
     this.#transcodes += 1;
-    this.#localTranscriptions?.halt();
+    for (const intake of this.#yielding) intake.halt();
     try {
       await work();
     } finally {

@@ -5,7 +5,7 @@
  * - as the engine does,
  * - with the preset alone,
  * - with the preset and each `--try`, for example `--try=b-adapt=2:subme=4`,
- * - with an encoder alone for each of the `--codecs`, at the quality of the engine's encoding,
+ * - for each of the `--codecs`: as the engine does in that codec, and with an encoder alone at the quality of the engine's encoding,
  *
  * and compares each with x264 in two passes with the preset medium. "Waste" is the part of the bits beyond what two passes need
  * for the same quality; another codec may need fewer. Quality is VMAF, or SSIM where ffmpeg lacks VMAF, against the frames that the encoder
@@ -16,11 +16,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
+import { ALTERNATIVE_CODECS, RUNGS, type VideoRendition } from '@framelane/contracts/renditions';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { createLogger } from '@framelane/service-kit/logger';
 import { line, median, print } from '@framelane/test-kit/benchmark-table';
 import { prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
+import { inCodec } from '../../src/plan/alternatives.ts';
 import { planEncoding } from '../../src/plan/encode-plan.ts';
 import { KEY_FRAME_SECONDS } from '../../src/plan/key-frames.ts';
 import { toNumber } from '../../src/source/frame-rate.ts';
@@ -47,16 +48,15 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     preset: { type: 'string', default: 'veryfast' },
-    renditions: { type: 'string', default: VIDEO_RENDITIONS.join() },
+    renditions: { type: 'string', default: RUNGS.join() },
     codecs: { type: 'string', default: '' },
     try: { type: 'string', multiple: true, default: [] },
   },
 });
 const settings = { preset: values.preset, threads: 1, limits: DEFAULT_TRANSCODE_LIMITS };
-const references = values.codecs
-  .split(',')
-  .filter((codec) => codec !== '')
-  .map(referenceOf);
+const codecs = values.codecs.split(',').filter((codec) => codec !== '');
+const references = codecs.map(referenceOf);
+const alternatives = ALTERNATIVE_CODECS.filter((codec) => codecs.includes(codec));
 
 const directory = await mkdtemp(join(tmpdir(), 'bench-quality-'));
 const metric = await findMetric();
@@ -102,6 +102,10 @@ async function measureRendition(
   const contenders: [string, string[]][] = [
     ['engine', ours],
     [values.preset, preset],
+    ...alternatives.map((codec): [string, string[]] => [
+      `engine ${codec}`,
+      encoder({ ...plan, videoRenditions: inCodec(codec, plan.videoRenditions) }, at, 0, settings),
+    ]),
     ...values.try.map((params): [string, string[]] => [params, [...preset, '-x264-params:v:0', params]]),
   ];
   const bare = ['-crf:v:0', '-preset:v:0', '-maxrate:v:0', '-bufsize:v:0'].reduce(without, preset);

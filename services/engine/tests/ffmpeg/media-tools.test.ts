@@ -40,10 +40,15 @@ async function pathOf(name: string): Promise<string> {
 }
 
 /** Replaces ffmpeg with a script that reports a version and otherwise runs the real one. */
-async function installFfmpeg(version: string, configuration = ''): Promise<void> {
+async function installFfmpeg(version: string, configuration = '', lacking?: string): Promise<void> {
   const real = await pathOf('ffmpeg');
   const banner = `"ffmpeg version ${version} Copyright"`;
-  const script = `[ "$*" = -version ] && exec echo ${banner}\necho ${banner} ${configuration} >&2\nexec ${real} -hide_banner "$@"`;
+  const without = lacking === undefined ? '' : ` | sed '/ ${lacking} /d'`;
+  const script = [
+    `[ "$*" = -version ] && exec echo ${banner}`,
+    `echo ${banner} ${configuration} >&2`,
+    `${real} -hide_banner "$@"${without}`,
+  ].join('\n');
   await rm(join(programs, 'ffmpeg'));
   await writeFile(join(programs, 'ffmpeg'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 }
@@ -69,6 +74,21 @@ test.each([
 ])('a start with ffmpeg %s logs the warnings %j', async (version, warnings) => {
   await installFfmpeg(version);
   expect(await warningsOfStart('none')).toEqual(warnings);
+});
+
+test.each(['libsvtav1', 'libx265'])(
+  'a start with an ffmpeg without %s leaves codecs to others',
+  async (lacking) => {
+    await symlink(await pathOf('sed'), join(programs, 'sed'));
+    await installFfmpeg('7.1.5', '', lacking);
+    expect(await warningsOfStart('none')).toEqual(['sandbox.none', 'ffmpeg.lacks_encoders']);
+  },
+);
+
+test('no start is possible with an ffmpeg without libx264', async () => {
+  await symlink(await pathOf('sed'), join(programs, 'sed'));
+  await installFfmpeg('7.1.5', '', 'libx264');
+  await expect(warningsOfStart('none')).rejects.toThrow('lacks libx264');
 });
 
 test('a start with an ffmpeg that prints a very long banner knows its version', async () => {

@@ -50,6 +50,8 @@ export function pictureSet(id: number, end = [7]): Buffer {
 /** The parts of an initialization section that tests change. */
 export type Section = {
   configuration?: Buffer;
+  /** The types of the sample entry and of the box with its configuration, of another codec. */
+  box?: readonly [entry: string, configuration: string];
   /** Version of `mdhd`. */
   version?: 0 | 1;
   timescale?: number;
@@ -65,6 +67,8 @@ export type Section = {
 export function section(handler: 'vide' | 'soun', parts: Section = {}): Buffer {
   const { configuration = avcConfiguration([sequenceSet(0)], [pictureSet(0)]), version = 0 } = parts;
   const { timescale = 12_800, defaults = [512, 0, 0x101_0000], bitRate = 80_000 } = parts;
+  const [entryType, configurationBox] =
+    parts.box ?? (handler === 'vide' ? ['avc1', 'avcC'] : ['mp4a', 'esds']);
   const [encoder, muxer] = parts.names ?? ['Lavc libx264', 'Lavf60.16.100'];
   const named = Buffer.alloc(32);
   named.writeUInt8(encoder.length);
@@ -80,9 +84,9 @@ export function section(handler: 'vide' | 'soun', parts: Section = {}): Buffer {
         ])
       : Buffer.alloc(28, 2);
   const entry = boxOf(
-    handler === 'vide' ? 'avc1' : 'mp4a',
+    entryType,
     fields,
-    box(handler === 'vide' ? 'avcC' : 'esds', configuration),
+    box(configurationBox, configuration),
     ...(bitRate === null ? [] : [box('btrt', numbers(0, bitRate, bitRate))]),
     box('pasp', numbers(1, 1)),
   );

@@ -11,7 +11,7 @@ import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
 import { type Derivation, PLANNING_TASK, type Task, taskNumber } from '@framelane/contracts/outputs/tasks';
 import { PACKAGINGS, segmentName } from '@framelane/contracts/packaging';
-import type { RenditionName } from '@framelane/contracts/renditions';
+import type { AlternativeCodec, RenditionName } from '@framelane/contracts/renditions';
 import { type TaskPlan, type TranscodePlan, transcodePlanSchema } from '@framelane/contracts/transcode-plan';
 import type { Trim } from '@framelane/contracts/trim';
 import type { ClaimedWatermark } from '@framelane/contracts/watermark';
@@ -70,6 +70,8 @@ export class TaskBench implements StoredVideos {
   readonly copiesVideo = new Set<string>();
   /** How the segments of all videos are packed. */
   packaging = TEST_PACKAGING;
+  /** The codecs that all videos have beside H.264. */
+  codecs: readonly AlternativeCodec[] = [];
   /** The watermark of all videos. */
   watermark: ClaimedWatermark | undefined;
   /** The part of their sources that all videos have. */
@@ -101,6 +103,8 @@ export class TaskBench implements StoredVideos {
       preset: 'veryfast',
       maxRates: DEFAULT_MAX_RATES,
       surround: false,
+      tenBit: false,
+      keepsHdr: false,
       iFrames: true,
       threads: 2,
       limits: { ...DEFAULT_TRANSCODE_LIMITS, reservedDiskBytes: 0 },
@@ -148,7 +152,8 @@ export class TaskBench implements StoredVideos {
         }),
       };
       const captions = { directory, logger: this.#logger };
-      const plan = await planVideo(planned, texts, this.#settings, { pieceSeconds, revision: 0 }, captions);
+      const settings = { ...this.#settings, codecs: this.codecs };
+      const plan = await planVideo(planned, texts, settings, { pieceSeconds, revision: 0 }, captions);
       return { source, plan: transcodePlanSchema.parse(JSON.parse(JSON.stringify(plan))) };
     });
   }

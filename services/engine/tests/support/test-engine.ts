@@ -116,6 +116,7 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
           pieceSeconds: null,
           audioOnly: 'refused',
           packaging: TEST_PACKAGING,
+          codecs: [],
         },
       });
       const waitingSince = new Date().toISOString();

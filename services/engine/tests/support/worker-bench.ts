@@ -20,6 +20,7 @@ import {
   type MessageData,
 } from '@framelane/contracts/messages';
 import { PLANNING_TASK, taskNumber } from '@framelane/contracts/outputs/tasks';
+import type { AlternativeCodec } from '@framelane/contracts/renditions';
 import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { Trim } from '@framelane/contracts/trim';
 import type { ClaimedWatermark } from '@framelane/contracts/watermark';
@@ -80,6 +81,8 @@ export class WorkerBench {
   audioOnly: AudioOnlyRule = 'refused';
   /** How the segments of all videos are packed. */
   packaging = TEST_PACKAGING;
+  /** The codecs that all videos have beside H.264. */
+  codecs: readonly AlternativeCodec[] = [];
   /** The part of their sources that all videos have. */
   trim: Trim | undefined;
   /** The watermark of all videos. */
@@ -185,6 +188,8 @@ export class WorkerBench {
         preset: 'ultrafast',
         maxRates: DEFAULT_MAX_RATES,
         surround: false,
+        tenBit: false,
+        keepsHdr: false,
         iFrames: true,
         threads: 2,
         limits: { ...DEFAULT_TRANSCODE_LIMITS, reservedDiskBytes: 0, ...limits },
@@ -261,27 +266,31 @@ export class WorkerBench {
 
   #claimPlanning({ videoId }: ClaimTaskRequest): ClaimTaskResponse | null {
     if (!this.#claimable.delete(videoId)) return null;
-    const { hashSource, pieceSeconds, audioOnly, packaging, trim } = this;
+    const { hashSource, pieceSeconds, audioOnly, packaging, codecs, trim } = this;
     const work = {
       kind: 'plan' as const,
       hashSource,
       pieceSeconds,
       audioOnly,
       packaging,
+      codecs,
       ...(trim && { trim }),
     };
     return { ...this.#claimed(videoId, PLANNING_TASK), work };
   }
 
-  #claimTask({ videoId }: ClaimTaskRequest): ClaimTaskResponse | null {
+  #claimTask({ videoId, command }: ClaimTaskRequest): ClaimTaskResponse | null {
     const claimed = this.claimedTasks.get(videoId) ?? [];
     const plan = this.plans.get(videoId);
-    const work = plan?.tasks[claimed.length];
-    if (plan?.segmentStarts === undefined || work === undefined) return null;
-    const task = taskNumber(claimed.length);
+    if (plan === undefined) return null;
+    const { tasks, optionalTasks } = plan;
+    const ofCommand = command === 'background' ? optionalTasks : tasks;
+    const numbers = ofCommand.map((_, at) => taskNumber(ofCommand === tasks ? at : tasks.length + at));
+    const position = numbers.findIndex((number) => !claimed.includes(number));
+    const [task, work] = [numbers[position], ofCommand[position]];
+    if (task === undefined || work === undefined) return null;
     this.claimedTasks.set(videoId, [...claimed, task]);
-    const { segmentStarts } = plan;
-    return { ...this.#claimed(videoId, task), work, plan: { ...plan, segmentStarts } };
+    return { ...this.#claimed(videoId, task), work, plan };
   }
 
   #claimed(videoId: string, task: number) {

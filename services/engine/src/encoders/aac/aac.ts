@@ -15,11 +15,13 @@ export const AAC: AudioEncoder = {
   options: (channels) => [['-b', BIT_RATES[channels]]],
   copyObstacle,
   reader: {
-    codecString,
-    isDecodable: () => true,
-    configuration: () => new AdtsHeaders(),
-    duration: audioSeconds,
-    frameSeconds,
+    elementary: {
+      codecString,
+      isDecodable: () => true,
+      configuration: () => new AdtsHeaders(),
+      duration: audioSeconds,
+      frameSeconds,
+    },
     sample: {
       isAudio: true,
       configurationBox: 'esds',

@@ -1,6 +1,6 @@
 import type { Colour } from '@framelane/contracts/transcode-plan';
 import type { VideoTrack } from '../../source/media-source.ts';
-import type { StreamOption, VideoDemands, VideoEncoder } from '../encoder.ts';
+import type { CopyingEncoder, StreamOption, VideoDemands } from '../encoder.ts';
 import { configuredCodec, extended, isConfigured, isIdrSample } from './avc-configuration.ts';
 import { codecString, startsWithIdr } from './byte-stream.ts';
 import { continuationOf, declare } from './continuation.ts';
@@ -37,9 +37,10 @@ const SMALL_RENDITION_OPTIONS: Readonly<Record<string, string>> = {
 };
 
 /** H.264 by x264. */
-export const H264: VideoEncoder = {
+export const H264: CopyingEncoder = {
   program: 'libx264',
   decoder: 'h264',
+  rateFactor: 1,
   options,
   hardware: { vaapi: VAAPI, qsv: QSV, nvenc: NVENC },
   copyObstacle,
@@ -49,9 +50,11 @@ export const H264: VideoEncoder = {
   extended,
   configurationFilters: `h264_mp4toannexb,filter_units=pass_types=${SEQUENCE_PARAMETER_SET}`,
   reader: {
-    codecString,
-    isDecodable: startsWithIdr,
-    configuration: () => new ParameterSets(),
+    elementary: {
+      codecString,
+      isDecodable: startsWithIdr,
+      configuration: () => new ParameterSets(),
+    },
     sample: {
       isAudio: false,
       configurationBox: 'avcC',

@@ -108,6 +108,8 @@ function describe(name: RenditionName, stored: readonly StoredSegment[], first: 
   const [codecs = '', ...others] = new Set(stored.map((segment) => segment.codecs));
   if (others.length > 0)
     throw new InvalidSegmentError(`Segments differ in their codecs: ${[codecs, ...others].join(' and ')}`);
+  if (new Set(stored.map(({ initialization }) => initialization)).size > 1)
+    throw new InvalidSegmentError('Segments differ in their initialization sections');
   return {
     name,
     codecs,

@@ -1,4 +1,4 @@
-import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
+import type { Piece } from '@framelane/contracts/outputs/piece-task';
 import type { EncodePlan, TranscodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import {
   inputOptions,
@@ -26,7 +26,7 @@ import { OUTPUT_FOLDER, SOURCE_INPUT } from '../../sandbox/job-folder.ts';
  */
 export function pieceArguments(
   plan: EncodePlan,
-  piece: PieceTask,
+  piece: Piece,
   settings: { encoder: TranscodePlan['encoder']; threads: number },
 ): FfmpegCommandLine {
   const encoder = { ...settings.encoder, threads: Math.min(settings.encoder.threads, MAX_THREADS) };
@@ -71,7 +71,7 @@ export function pieceArguments(
  */
 export function pieceOutputOptions(
   { frameStep }: VideoRenditionPlan,
-  piece: Pick<PieceTask, 'firstSegment' | 'firstFrame' | 'frames' | 'segmentStarts'>,
+  piece: Pick<Piece, 'firstSegment' | 'firstFrame' | 'frames' | 'segmentStarts'>,
   offset: number,
   packaging: readonly string[],
 ): string[] {

@@ -1,31 +1,40 @@
 import { ALIGNMENT_TOLERANCE_SECONDS } from '@framelane/contracts/joined-manifest';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
-import type { PieceTask } from '@framelane/contracts/outputs/piece-task';
+import type { Piece, PieceTask } from '@framelane/contracts/outputs/piece-task';
 import type { TaskPlan } from '@framelane/contracts/transcode-plan';
 import { InvalidSegmentError } from '../../packagers/packager.ts';
 import { encodedRenditions, iFrameSource } from '../../plan/encode-plan.ts';
 import { toNumber } from '../../source/frame-rate.ts';
-import type { TaskJob, TaskKind } from '../kinds.ts';
-import { namesOf, noOthers, type RunContext, runAndStore } from '../stored-run.ts';
+import type { TaskKind } from '../kinds.ts';
+import { namesOf, noOthers, type RunContext, runAndStore, type TaskOutput } from '../stored-run.ts';
 import { describeStored } from './describe-stored.ts';
 import { pieceArguments } from './piece-arguments.ts';
-import { planPieces } from './plan-pieces.ts';
+import { FIRST_PIECES, planPieces } from './plan-pieces.ts';
 import type { StoredSegments } from './segment-uploads.ts';
 
 /** Some segments of all encoded renditions of a long video. */
 export const PIECE: TaskKind<PieceTask> = {
   plan: (video) => {
     if (encodedRenditions(video.encode).length === 0) return [];
-    return planPieces(video)?.map((task, at) => ({ task, turn: at })) ?? null;
+    const pieces = planPieces(video, FIRST_PIECES);
+    // One run of the whole video would do the same.
+    if (pieces.length === 1) return null;
+    return pieces.map((piece, at) => ({ task: { kind: 'piece', ...piece }, turn: at }));
   },
   run: runPiece,
   seconds: ({ frames }, { encode }) => frames / toNumber(encode.frameRate),
 };
 
-async function runPiece(
-  { plan, work: piece, output }: TaskJob<PieceTask>,
+/**
+ * Encodes some segments of all encoded renditions of a plan.
+ *
+ * @param options.isBackground whether other work has priority
+ */
+export async function runPiece(
+  { plan, work: piece, output }: { plan: TaskPlan; work: Piece; output: TaskOutput },
   directory: string,
   context: RunContext,
+  { isBackground = false } = {},
 ): Promise<TaskResult> {
   const { encode, encoder, iFrames, segmentStarts } = plan;
   const videoRenditions = encodedRenditions(encode);
@@ -34,6 +43,7 @@ async function runPiece(
   const { stored } = await runAndStore(
     {
       output,
+      isBackground,
       commandLine: pieceArguments(encode, piece, { encoder, threads: context.settings.threads }),
       seconds: frames / toNumber(encode.frameRate),
       progress: { key: 'frame', end: Math.ceil(frames / (videoRenditions[0]?.frameStep ?? 1)) },
@@ -62,7 +72,7 @@ async function runPiece(
 function assertPlanned(
   stored: StoredSegments,
   { encode, iFrames }: Pick<TaskPlan, 'encode' | 'iFrames'>,
-  piece: PieceTask,
+  piece: Piece,
 ): void {
   const { firstSegment, firstFrame, segmentStarts } = piece;
   const rate = toNumber(encode.frameRate);

@@ -1,11 +1,10 @@
 import { isAudioRendition, type TrackRendition } from '@framelane/contracts/renditions';
-import { InvalidSegmentError, type SegmentInfo, type SegmentReader } from '../../packagers/packager.ts';
+import { InvalidSegmentError, type SegmentInfo } from '../../packagers/packager.ts';
 import type { OutputFile } from '../../sandbox/tool-output.ts';
 import { incompleteOutput, refusal, type TranscodeFailure } from '../../transcode-failure.ts';
 
 /** A stored segment, with the size of its ciphertext. */
-export type StoredSegment = Omit<SegmentInfo, 'configuration'> &
-  Pick<SegmentReader, 'initialization'> & { bytes: number };
+export type StoredSegment = Omit<SegmentInfo, 'configuration'> & { bytes: number };
 
 /** The first segment of a rendition is empty: the decoder rejected the whole track. */
 export class EmptyRenditionError extends InvalidSegmentError {

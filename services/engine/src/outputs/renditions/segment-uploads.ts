@@ -177,24 +177,23 @@ export class SegmentUploads {
       const isCopy = copied.has(file.rendition);
       assertNotEmpty(segment, file);
       const reader = await this.#readerOf(file.rendition);
-      const { initialization } = reader;
       const { configuration, ...info } = await reader.read(segment, { isCopy });
       if (!isAudioRendition(file.rendition)) this.#assertAligned(file.sequence, info.start);
       if (configuration !== null) this.#assertUnchanged(file, configuration);
       const bytes = await this.#upload(segment, file);
       const segments = this.#stored.get(file.rendition) ?? [];
-      segments[file.sequence] = { ...info, initialization, bytes };
+      segments[file.sequence] = { ...info, bytes };
       this.#stored.set(file.rendition, segments);
       if (file.sequence === 0)
         this.#options.onRenditionStarted?.(file.rendition, {
           codecs: info.codecs,
-          ...initializationFact(reader),
+          ...initializationFact(info),
         });
       if (file.rendition === this.#options.iFramesOf) {
         const frames = await reader.iFrames(readFrom(segment), MIN_I_FRAME_SECONDS);
         await this.#iFrames.add(
           file.sequence,
-          frames.map((frame) => ({ ...frame, initialization })),
+          frames.map((frame) => ({ ...frame, initialization: info.initialization })),
         );
       }
     } finally {

@@ -9,8 +9,17 @@ import {
   section,
   sequenceSet,
 } from '../../../tests/support/cmaf-boxes.ts';
+import {
+  av1Configuration,
+  hevcConfiguration,
+  nalUnit,
+  obu,
+  sampleOf,
+} from '../../../tests/support/encoded-units.ts';
 import { AAC } from '../../encoders/aac/aac.ts';
+import { AV1 } from '../../encoders/av1/av1.ts';
 import { H264 } from '../../encoders/h264/h264.ts';
+import { HEVC } from '../../encoders/hevc/hevc.ts';
 import { ToolOutputError } from '../../sandbox/tool-output.ts';
 import { InvalidSegmentError } from '../packager.ts';
 import { box } from './boxes.ts';
@@ -32,7 +41,7 @@ const IDR = unit(0x65, 1, 2, 3);
 const OTHER = unit(0x41, 1);
 
 /** Frames of video with B-frames: a key frame at each of `keys`. */
-function frames(count: number, keys: readonly number[] = [0], first = IDR): Sample[] {
+function frames(count: number, keys: readonly number[] = [0], first: Buffer = IDR): Sample[] {
   return Array.from({ length: count }, (_, at) => ({
     decodingTime: 10 * SECOND + at * FRAME,
     presentationTime: 10 * SECOND + (at + 2) * FRAME,
@@ -56,6 +65,7 @@ test('a segment of video is described', async () => {
     last: 10.2,
     units: 4,
     configuration: null,
+    initialization: reader.initialization,
   });
   expect([reader.start(segment), reader.delay(segment)]).toEqual([10.08, 0.08]);
 });
@@ -81,6 +91,7 @@ test('a segment of audio is described', async () => {
     last: 10.064,
     units: 3,
     configuration: null,
+    initialization: audio.initialization,
   });
   expect(audio.frameSeconds(bytes)).toBe(1024 / 48_000);
 });
@@ -213,4 +224,76 @@ describe('the initialization section', () => {
     expect(options).toContain('video_track_timescale=30000');
     expect(CMAF.segmentOptions('output/init.mp4').join(' ')).not.toContain('video_track_timescale');
   });
+});
+
+describe('the initialization section of a codec whose encoder knows it only with the first frame', () => {
+  const header = (bits: number) => obu(1, [0, 0, bits]);
+  const early = av1Configuration({ level: 5 }, header(1));
+  const av1 = section('vide', { configuration: early, box: ['av01', 'av1C'] });
+  const ofAv1 = CMAF.open(AV1.reader, av1);
+  const av1Track = readInitialization(av1, 'av1C');
+  const keyFrame = (bits: number) => Buffer.concat([header(bits), obu(6, [0x10, 7])]);
+  const sampled = (first: Buffer, ...others: readonly Buffer[]) =>
+    segmentOf(
+      frames(1 + others.length).map((each, at) => ({ ...each, bytes: [first, ...others][at] as Buffer })),
+      av1Track,
+    );
+  const readAv1 = (bytes: Buffer, isCopy = false) => ofAv1.read(fileOf(bytes), { isCopy });
+
+  test('has what the first frame says, and nothing else changes', async () => {
+    const { initialization, ...info } = await readAv1(sampled(keyFrame(2), obu(6, [0x30])));
+    expect(info).toEqual({
+      codecs: 'av01.0.05M.08',
+      start: 10.08,
+      last: 10.12,
+      units: 2,
+      configuration: null,
+    });
+    const completed = section('vide', {
+      configuration: av1Configuration({ level: 5 }, header(2)),
+      box: ['av01', 'av1C'],
+    });
+    expect(initialization).toBe(CMAF.open(AV1.reader, completed).initialization);
+    expect(initialization).not.toBe(ofAv1.initialization);
+  });
+
+  test('is the same for all segments', async () => {
+    const [first, second] = [
+      await readAv1(sampled(keyFrame(2), obu(6, [0x30]))),
+      await readAv1(sampled(keyFrame(2))),
+    ];
+    expect(first.initialization).toBe(second.initialization);
+    expect((await readAv1(sampled(keyFrame(1)))).initialization).toBe(ofAv1.initialization);
+  });
+
+  test('configures all frames of a stream copy', async () => {
+    const repeated = sampled(keyFrame(2), Buffer.concat([header(2), obu(6, [0x30])]));
+    expect(await readAv1(repeated, true)).toMatchObject({ units: 2 });
+    const changed = sampled(keyFrame(2), Buffer.concat([header(1), obu(6, [0x30])]));
+    await expect(readAv1(changed, true)).rejects.toThrow(InvalidSegmentError);
+  });
+
+  test('needs a key frame', async () => {
+    for (const first of [obu(6, [0x10]), Buffer.concat([header(2), obu(6, [0x30])]), Buffer.alloc(5, 0xff)])
+      await expect(readAv1(sampled(first))).rejects.toThrow(InvalidSegmentError);
+  });
+});
+
+test('a segment of HEVC is described by its section', async () => {
+  const sets = [nalUnit(32, 1), nalUnit(33, 2), nalUnit(34, 3)];
+  const configuration = hevcConfiguration({}, ...sets.map((set) => [set]));
+  const hevc = CMAF.open(HEVC.reader, section('vide', { configuration, box: ['hvc1', 'hvcC'] }));
+  const frame = (...units: Buffer[]) => segmentOf(frames(2, [0, 1], sampleOf(...units)), track);
+  const readHevc = (bytes: Buffer) => hevc.read(fileOf(bytes), { isCopy: true });
+  expect(await readHevc(frame(...sets, nalUnit(20, 4)))).toEqual({
+    codecs: 'hvc1.1.6.L93.90',
+    start: 10.08,
+    // Of video, the time at which the last frame is shown, not its end.
+    last: 10.12,
+    units: 2,
+    configuration: null,
+    initialization: hevc.initialization,
+  });
+  for (const units of [[nalUnit(1, 4)], [nalUnit(33, 9), nalUnit(20, 4)]])
+    await expect(readHevc(frame(...units))).rejects.toThrow(InvalidSegmentError);
 });

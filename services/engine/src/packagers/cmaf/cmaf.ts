@@ -59,19 +59,27 @@ function sectionOf(initialization: Buffer | null, { configurationBox }: SampleRe
 
 function reading(reader: SampleReader, track: Initialization): SegmentReader {
   const { timescale, configuration } = track;
-  const codecs = reader.codecString(configuration);
+  const codecs = reader.codecString(configuration, track.colour);
   const seconds = (time: number) => time / timescale;
   const firstOf = (segment: Buffer) => samplesOf(segment, track)[0] as Sample;
+  const initialization = track.bytes.toString('base64');
+  const completedBy = ({ bytes }: Sample) => {
+    if (reader.completed === undefined) return { configuration, initialization };
+    const completed = reader.completed(configuration, bytes);
+    const section = withConfiguration(track.bytes, reader.configurationBox, completed);
+    return { configuration: completed, initialization: section.toString('base64') };
+  };
   const canStart = (sample: Sample) => isSync(sample) && reader.isDecodable(sample.bytes);
   return {
-    initialization: track.bytes.toString('base64'),
+    initialization,
     read: async (file, { isCopy }) => {
       const samples = readSamples(await buffer(readFrom(file)), track);
       const [first] = samples;
       if (first === undefined || !canStart(first))
         throw new InvalidSegmentError('Decoding cannot start at the beginning of a segment');
       // The section says it once for all segments.
-      if (isCopy && !(await areConfigured(samples, reader.isConfigured(configuration))))
+      const completed = completedBy(first);
+      if (isCopy && !(await areConfigured(samples, reader.isConfigured(completed.configuration))))
         throw new InvalidSegmentError('A segment changes its parameter sets');
       return {
         codecs,
@@ -79,6 +87,7 @@ function reading(reader: SampleReader, track: Initialization): SegmentReader {
         last: seconds(reader.isAudio ? endOf(samples, 'presentationTime') : latestOf(samples)),
         units: samples.length,
         configuration: null,
+        initialization: completed.initialization,
       };
     },
     iFrames: async (chunks, minSeconds) => {

@@ -8,6 +8,8 @@ export type Initialization = {
   defaults: { duration: number; size: number; flags: number };
   /** The content of the box that configures the decoder. */
   configuration: Buffer;
+  /** That of the box `colr`, if there is one. */
+  colour?: Buffer;
   /** The whole section, without what ffmpeg says about itself, and without what differs between runs. */
   bytes: Buffer;
 };
@@ -26,6 +28,8 @@ const ENTRY_BYTES: Readonly<Record<string, number>> = { vide: 78, soun: 28 };
  */
 export function readInitialization(section: Buffer, configurationBox: string): Initialization {
   const defaults = contentAt(section, ['moov', 'mvex', 'trex']).subarray(FULL_BOX_BYTES);
+  const { boxes } = entryOf(section);
+  const colour = boxes.find(({ type }) => type === 'colr')?.content;
   return {
     timescale: timescaleOf(section),
     trackId: defaults.readUInt32BE(0),
@@ -34,7 +38,8 @@ export function readInitialization(section: Buffer, configurationBox: string): I
       size: defaults.readUInt32BE(12),
       flags: defaults.readUInt32BE(16),
     },
-    configuration: contentOf(entryOf(section).boxes, configurationBox),
+    configuration: contentOf(boxes, configurationBox),
+    ...(colour && { colour }),
     bytes: normalized(section),
   };
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import type { StreamReader } from '../../encoders/stream-reader.ts';
+import type { ElementaryReader } from '../../encoders/stream-reader.ts';
 import { groupsOf } from './groups.ts';
 
 /** A stream whose key frames begin with 1. Those that begin with 2 need frames before them. */
-const READER: Pick<StreamReader, 'codecString' | 'isDecodable' | 'configuration'> = {
+const READER: Pick<ElementaryReader, 'codecString' | 'isDecodable' | 'configuration'> = {
   codecString: () => '',
   isDecodable: (stream) => stream[0] === 1,
   configuration: () => ({ push: () => {}, found: new Set() }),

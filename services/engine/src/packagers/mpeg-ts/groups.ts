@@ -1,4 +1,4 @@
-import type { StreamReader } from '../../encoders/stream-reader.ts';
+import type { ElementaryReader } from '../../encoders/stream-reader.ts';
 import type { GroupOfPictures } from '../packager.ts';
 import {
   elementaryStream,
@@ -13,7 +13,7 @@ import {
 /** See Packager. */
 export function groupsOf(
   segment: Buffer,
-  { isDecodable }: Pick<StreamReader, 'isDecodable'>,
+  { isDecodable }: Pick<ElementaryReader, 'isDecodable'>,
 ): GroupOfPictures[] {
   if (segment.length % PACKET_BYTES !== 0) throw new Error('The last packet of a segment is truncated');
   const units = unitsOf(segment);

@@ -35,8 +35,9 @@ const orError = (read: () => unknown) => {
 /** Reads a segment as the engine does, in chunks of a file. */
 function readSegment(segment: Buffer): void {
   const readers = [
-    new StreamEnd(H264.reader, H264.reader.configuration()),
-    new StreamEnd(AAC.reader, AAC.reader.configuration()),
+    ...[H264.reader.elementary, AAC.reader.elementary].map(
+      (reader) => new StreamEnd(reader, reader.configuration()),
+    ),
     new KeyFrames(0),
   ];
   for (const reader of readers) {

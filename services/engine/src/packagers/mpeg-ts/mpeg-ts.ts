@@ -28,15 +28,18 @@ export const MPEG_TS: Packager = {
     ...['-segment_format_options', `pat_period=${TABLES_SECONDS}:sdt_period=${TABLES_SECONDS}`],
     ...['-individual_header_trailer', '0'],
   ],
-  open: (reader) => ({
-    initialization: null,
-    read: (segment, options) => readSegment(segment, reader, options),
-    iFrames: (chunks, minSeconds) => readIFrames(chunks, reader, minSeconds),
-    groups: (segment) => groupsOf(segment, reader),
-    start: firstTimestamp,
-    delay: decodingDelay,
-    frameSeconds: (segment) => reader.frameSeconds?.(elementaryStream(segment)) ?? 0,
-  }),
+  open: ({ elementary: reader }) => {
+    if (reader === null) throw new Error('Transport streams have no place for this codec');
+    return {
+      initialization: null,
+      read: (segment, options) => readSegment(segment, reader, options),
+      iFrames: (chunks, minSeconds) => readIFrames(chunks, reader, minSeconds),
+      groups: (segment) => groupsOf(segment, reader),
+      start: firstTimestamp,
+      delay: decodingDelay,
+      frameSeconds: (segment) => reader.frameSeconds?.(elementaryStream(segment)) ?? 0,
+    };
+  },
   isSegment: isTransportStream,
   trackOf: () => ({ timescale: CLOCK_HZ, configuration: null }),
   completed: completeCounters,

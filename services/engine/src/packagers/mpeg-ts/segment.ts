@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import {
+  type ElementaryReader,
   IncompleteUnitError,
   type StreamConfiguration,
-  type StreamReader,
 } from '../../encoders/stream-reader.ts';
 import { type OutputFile, readFrom, ToolOutputError } from '../../sandbox/tool-output.ts';
 import { incompleteOutput } from '../../transcode-failure.ts';
@@ -22,7 +22,7 @@ const HEAD_BYTES = PACKET_BYTES * 100;
 /** See Packager. */
 export async function readSegment(
   segment: OutputFile,
-  reader: StreamReader,
+  reader: ElementaryReader,
   { isCopy }: { isCopy: boolean },
 ): Promise<SegmentInfo> {
   const { handle, bytes } = segment;
@@ -40,7 +40,7 @@ export async function readSegment(
   }
 }
 
-function readStart(head: Buffer, reader: StreamReader): Pick<SegmentInfo, 'codecs' | 'start'> {
+function readStart(head: Buffer, reader: ElementaryReader): Pick<SegmentInfo, 'codecs' | 'start'> {
   const stream = elementaryStream(head);
   const start = firstTimestamp(head);
   if (!reader.isDecodable(stream)) {
@@ -51,14 +51,19 @@ function readStart(head: Buffer, reader: StreamReader): Pick<SegmentInfo, 'codec
 
 async function readEnd(
   segment: OutputFile,
-  reader: StreamReader,
+  reader: ElementaryReader,
   isCopy: boolean,
 ): Promise<Omit<SegmentInfo, 'codecs' | 'start'>> {
   const configuration = isCopy ? reader.configuration() : null;
   const end = new StreamEnd(reader, configuration);
   try {
     for await (const chunk of readFrom(segment)) end.push(chunk as Buffer);
-    return { last: end.seconds(), units: end.pesPackets, configuration: onlyOne(configuration) };
+    return {
+      last: end.seconds(),
+      units: end.pesPackets,
+      configuration: onlyOne(configuration),
+      initialization: null,
+    };
   } catch (error) {
     if (error instanceof InvalidSegmentError) throw error;
     const what = `A segment is truncated: ${(error as Error).message}`;
@@ -77,7 +82,7 @@ function onlyOne(configuration: StreamConfiguration | null): string | null {
 /** See Packager. */
 export async function readIFrames(
   chunks: Readable,
-  reader: StreamReader,
+  reader: ElementaryReader,
   minSeconds: number,
 ): Promise<readonly IFrame[]> {
   const frames = new KeyFrames(minSeconds);

@@ -99,7 +99,7 @@ function timeOf(seconds: number): string {
 
 /** Reads packets in chunks of a size. */
 function endOf(kind: 'video' | 'audio', packets: Buffer[], chunkBytes = 100): number {
-  const end = new StreamEnd(kind === 'audio' ? AAC.reader : {});
+  const end = new StreamEnd(kind === 'audio' ? AAC.reader.elementary : {});
   const bytes = Buffer.concat(packets);
   for (let at = 0; at < bytes.length; at += chunkBytes) end.push(bytes.subarray(at, at + chunkBytes));
   return end.seconds();

@@ -1,5 +1,5 @@
 import { CLOCK_HZ } from '@framelane/contracts/manifest';
-import type { StreamConfiguration, StreamReader } from '../../encoders/stream-reader.ts';
+import type { ElementaryReader, StreamConfiguration } from '../../encoders/stream-reader.ts';
 import { ROUNDING_SECONDS } from '../../plan/key-frames.ts';
 
 /** Size of a packet (ISO/IEC 13818-1 §2.4.3.2). */
@@ -130,7 +130,7 @@ const MAX_AUDIO_PES_BYTES = 65_536;
 
 /** Reads a segment in chunks and computes when it ends. */
 export class StreamEnd {
-  readonly #durationOf: StreamReader['duration'];
+  readonly #durationOf: ElementaryReader['duration'];
   readonly #configuration: StreamConfiguration | null;
   readonly #packets = new PacketReader();
   #latest: number | undefined;
@@ -141,7 +141,7 @@ export class StreamEnd {
 
   /** @param configuration gets the bytes of the stream, too */
   constructor(
-    { duration }: Pick<StreamReader, 'duration'>,
+    { duration }: Pick<ElementaryReader, 'duration'>,
     configuration: StreamConfiguration | null = null,
   ) {
     this.#durationOf = duration;

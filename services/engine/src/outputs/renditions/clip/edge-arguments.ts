@@ -1,5 +1,5 @@
 import type { VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
-import { encoderOf } from '../../../encoders/encoders.ts';
+import { PLAIN_ENCODER } from '../../../encoders/encoders.ts';
 import { MAX_THREADS, WITHOUT_METADATA } from '../../../ffmpeg/arguments.ts';
 import { pieceEncoderOptions } from '../../../ffmpeg/encoder-options.ts';
 import type { FfmpegCommandLine } from '../../../ffmpeg/run-ffmpeg.ts';
@@ -63,7 +63,7 @@ function cutOptions(job: ClipJob, cut: Cut, threads: number): string[] {
   const { encode, encoder } = job.plan;
   const { rendition, frames, continuation, initialization } = cut;
   const packager = packagerOfClip(job);
-  const { continuation: continuing, reader } = encoderOf(rendition.name);
+  const { continuation: continuing, reader } = PLAIN_ENCODER;
   const start = timestampOf(job, cut.firstFrame);
   const piece = {
     // ffmpeg names the file by this number.

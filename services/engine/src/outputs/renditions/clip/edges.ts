@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { VideoRendition } from '@framelane/contracts/renditions';
 import type { VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
-import { encoderOf, readerOf } from '../../../encoders/encoders.ts';
+import { PLAIN_ENCODER, readerOf } from '../../../encoders/encoders.ts';
 import { type IFrame, InvalidSegmentError } from '../../../packagers/packager.ts';
 import { copiedRenditions, iFrameSource } from '../../../plan/encode-plan.ts';
 import { MIN_I_FRAME_SECONDS } from '../../../plan/key-frames.ts';
@@ -174,11 +174,7 @@ async function readCut(
     const isPlanned = Math.abs(start - timestampOf(job, firstFrame)) <= TOLERANCE_SECONDS;
     if (!isPlanned || units !== Math.ceil(frames / frameStep))
       throw new InvalidSegmentError(`${fileName} has ${units} frames from ${start} s`);
-    const segment = packager.adopted(
-      await buffer(readFrom(file)),
-      encoderOf(name),
-      trackOf(job, name).codecs,
-    );
+    const segment = packager.adopted(await buffer(readFrom(file)), PLAIN_ENCODER, trackOf(job, name).codecs);
     return { segment, initialization: section };
   } finally {
     await file.handle.close();
@@ -192,5 +188,5 @@ export function extendedBy(
   initialization: Buffer | null,
   other: Buffer | null,
 ): Buffer | null {
-  return packagerOfClip(job).extended(initialization, other, encoderOf(name), trackOf(job, name).codecs);
+  return packagerOfClip(job).extended(initialization, other, PLAIN_ENCODER, trackOf(job, name).codecs);
 }

@@ -1,0 +1,32 @@
+import { describe, expect, test } from '@jest/globals';
+import { encodePlanIn, type TranscodePlan } from './transcode-plan.ts';
+
+const rendition = (name: '360p' | '360p-av1') => ({
+  name,
+  width: 640,
+  height: 360,
+  maxRate: 8,
+  frameStep: 1,
+});
+
+/** A plan whose only rendition is a stream copy, and that has AV1, too. */
+const PLAN = {
+  encode: { videoRenditions: [rendition('360p')], copiesVideo: true, audio: [{ name: 'audio' }], frames: 50 },
+  alternatives: [{ codec: 'av1', videoRenditions: [rendition('360p-av1')] }],
+} as unknown as Pick<TranscodePlan, 'encode' | 'alternatives'>;
+
+describe('the plan of a video in another codec', () => {
+  test('has the renditions of that codec alone, all of them encoded', () => {
+    expect(encodePlanIn('av1', PLAN)).toEqual({
+      videoRenditions: [rendition('360p-av1')],
+      copiesVideo: false,
+      audio: [],
+      frames: 50,
+    });
+    expect(PLAN.encode.copiesVideo).toBe(true);
+  });
+
+  test('must be a part of the plan', () => {
+    expect(() => encodePlanIn('hevc', PLAN)).toThrow('no renditions in hevc');
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, test } from '@jest/globals';
+import { needsCmaf, ofSound, packagingWords, withCodecs, withPackaging } from './packaging-request.ts';
+
+test('codecs beside H.264 need CMAF', () => {
+  expect(withCodecs({ packaging: 'ts' }, 'h264,av1')).toEqual({
+    packaging: 'cmaf',
+    codecs: ['h264', 'av1'],
+  });
+  expect(withCodecs({ packaging: 'ts' }, 'h264')).toEqual({ packaging: 'ts', codecs: ['h264'] });
+  expect(withCodecs({ packaging: 'cmaf', codecs: ['h264', 'av1'] }, '')).toEqual({
+    packaging: 'cmaf',
+  });
+  expect([needsCmaf(), needsCmaf(['h264']), needsCmaf(['h264', 'av1'])]).toEqual([false, false, true]);
+});
+
+test('a packaging that has no name is that of the installation', () => {
+  const codecs = ['h264' as const];
+  expect(withPackaging({ codecs }, 'cmaf')).toEqual({ packaging: 'cmaf', codecs });
+  expect(withPackaging({ packaging: 'cmaf', codecs }, '')).toEqual({ codecs });
+  expect(withPackaging({ packaging: 'cmaf' }, '')).toEqual({});
+});
+
+test('the words name what was chosen', () => {
+  expect(packagingWords({})).toBe('default');
+  expect(packagingWords({ packaging: 'ts' })).toBe('TS');
+  expect(packagingWords({ codecs: ['h264'] })).toBe('H.264');
+  expect(packagingWords({ packaging: 'cmaf', codecs: ['h264', 'hevc'] })).toBe('CMAF, H.264, HEVC');
+});
+
+test('sound alone has a packaging and no codecs', () => {
+  expect(ofSound({ packaging: 'cmaf', codecs: ['h264', 'av1'] })).toEqual({ packaging: 'cmaf' });
+  expect(ofSound({ codecs: ['h264', 'av1'] })).toEqual({});
+});
