@@ -149,7 +149,7 @@ describe('the encoder options of a piece', () => {
     expect(pieceOptionsIn('hevc', 'veryfast', SLOW).map((options) => options.join(' '))).toEqual([
       [
         '-c:v libx265 -preset:v superfast -crf:v 26',
-        '-x265-params:v open-gop=0:scenecut=0:min-keyint=1:pools=none:frame-threads=1:info=0',
+        '-x265-params:v open-gop=0:scenecut=0:min-keyint=1:pools=none:frame-threads=1:info=0:log-level=error',
         '-forced-idr:v 1 -tag:v hvc1',
         RATE_AND_KEYS,
       ].join(' '),

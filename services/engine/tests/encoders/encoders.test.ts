@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PACKAGING_NAMES, PACKAGING_OF_ALTERNATIVES } from '@framelane/contracts/packaging';
@@ -114,6 +114,17 @@ describe.each(CASES)('the encoder of %s, packed as %s', (codec, packaging) => {
     expect(frames.map(({ length }) => length)).toEqual([1, 1]);
     const segment = await readFile(join(folder, segmentFile('v', 0, packager)));
     expect(packager.completed(segment).length).toBeGreaterThanOrEqual(segment.length);
+  });
+
+  test('prints nothing after the errors of a run, of which the last lines are kept', async () => {
+    const truncated = join(directory, 'truncated.mkv');
+    await writeFile(truncated, (await readFile(clip)).subarray(0, -3000));
+    const args = ['-v', 'error', '-i', truncated, '-map', '0:v', ...encoded(), '-f', 'null', '-'];
+    const { stderr } = await runProgram('ffmpeg', args);
+    const lines = stderr.trimEnd().split('\n');
+    const first = lines.findIndex((line) => line.includes('File ended prematurely'));
+    expect(first).not.toBe(-1);
+    expect(lines.slice(first).filter((line) => !/^\[|Error/.test(line))).toEqual([]);
   });
 
   if (codec === PLAIN_CODEC) {

@@ -9,10 +9,10 @@ const PRESETS: Readonly<Record<string, string>> = { veryfast: 'superfast' };
 const CONSTANT_RATE_FACTOR = '26';
 
 /**
- * Closed groups of pictures that begin only where a key frame is forced, and frames in one thread, so that each run has the same output. The last one
- * leaves out a message with the settings of the encoder.
+ * Closed groups of pictures that begin only where a key frame is forced, and frames in one thread, so that each run has the same output. The last two
+ * leave out a message with the settings of the encoder, and statistics that would follow the errors of ffmpeg.
  */
-const X265_OPTIONS = 'open-gop=0:scenecut=0:min-keyint=1:pools=none:frame-threads=1:info=0';
+const X265_OPTIONS = 'open-gop=0:scenecut=0:min-keyint=1:pools=none:frame-threads=1:info=0:log-level=error';
 
 /** HEVC by x265. */
 export const HEVC: VideoEncoder = {
