@@ -8,13 +8,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { sql } from 'kysely';
 import request from 'supertest';
 import { storedSource } from '../src/artifacts/artifacts.service.ts';
-import { readControlPlaneConfig } from '../src/config.ts';
 import { planWithCodecs, resultOfPiece } from './support/codecs.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { claimDerivation } from './support/derivations.ts';
 import { tryOf } from './support/long-videos.ts';
 import { planOf, resultOfWhole, sampleManifest } from './support/manifest.ts';
 import { AUDIO, IMAGES, PIECES, resultOf } from './support/plan.ts';
+import { readSettings } from './support/settings.ts';
 
 /** The seconds of the sample, and the bytes of its H.264 segments and of those of a codec. */
 const SECONDS = 36;
@@ -177,15 +177,7 @@ test('a request that names no codecs has those of the installation if it can', a
 });
 
 test('the setting names codecs, and needs CMAF for others than H.264', () => {
-  const read = (env: Record<string, string>) =>
-    readControlPlaneConfig({
-      PUBLIC_URL: 'http://framelane.test',
-      ENGINE_PUBLIC_URL: 'http://engine.framelane.test',
-      DATABASE_URL: 'postgresql://nowhere.test/none',
-      SERVICE_SECRET: 'tests-only-service-secret-of-32-chars',
-      CONTENT_KEY_SECRET: Buffer.alloc(32).toString('base64'),
-      ...env,
-    }).codecs;
+  const read = (env: Record<string, string>) => readSettings(env).codecs;
   expect([read({}), read({ CODECS: 'h264' })]).toEqual([[], []]);
   expect(read({ CODECS: 'h264,hevc', PACKAGING: 'cmaf' })).toEqual(['hevc']);
   expect(() => read({ CODECS: 'av1' })).toThrow('CODECS: av1 can only be packed with PACKAGING=cmaf');

@@ -5,7 +5,6 @@ import { segmentKey } from '@framelane/object-store/object-keys';
 import { createLogger } from '@framelane/service-kit/logger';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
-import { readControlPlaneConfig } from '../src/config.ts';
 import { Metrics } from '../src/metrics/metrics.ts';
 import { PreviewsService } from '../src/playback/previews.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -13,6 +12,7 @@ import { claimDerivation } from './support/derivations.ts';
 import { type Claimed, LongVideos, STARTED } from './support/long-videos.ts';
 import { FOLDER, type MadeVideo, sampleManifest } from './support/manifest.ts';
 import { IMAGES, initializationOf } from './support/plan.ts';
+import { readSettings } from './support/settings.ts';
 
 let plane: TestControlPlane;
 let videos: LongVideos;
@@ -127,15 +127,7 @@ describe('the packaging of a video', () => {
 });
 
 test('the setting is ts or cmaf, and ts by default', () => {
-  const read = (env: Record<string, string>) =>
-    readControlPlaneConfig({
-      PUBLIC_URL: 'http://framelane.test',
-      ENGINE_PUBLIC_URL: 'http://engine.framelane.test',
-      DATABASE_URL: 'postgresql://nowhere.test/none',
-      SERVICE_SECRET: 'tests-only-service-secret-of-32-chars',
-      CONTENT_KEY_SECRET: Buffer.alloc(32).toString('base64'),
-      ...env,
-    }).packaging;
+  const read = (env: Record<string, string>) => readSettings(env).packaging;
   expect([read({}), read({ PACKAGING: 'ts' }), read({ PACKAGING: 'cmaf' })]).toEqual(['ts', 'ts', 'cmaf']);
   expect(() => read({ PACKAGING: 'mpeg-ts' })).toThrow('PACKAGING: must be ts or cmaf');
 });

@@ -4,10 +4,10 @@ import { createLogger } from '@framelane/service-kit/logger';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { expect, test } from '@jest/globals';
 import request from 'supertest';
-import { readControlPlaneConfig } from '../src/config.ts';
 import { ControlPlane } from '../src/control-plane.ts';
 import { startControlPlane } from './support/control-plane.ts';
 import { LongVideos } from './support/long-videos.ts';
+import { readSettings } from './support/settings.ts';
 
 test('segments are redirected to an object store that presigns URLs', async () => {
   const plane = await startControlPlane(
@@ -50,12 +50,7 @@ test('segments are redirected to an object store that presigns URLs', async () =
 
 test('an object store that cannot presign URLs is refused before the start', () => {
   const logger = createLogger({ service: 'test', level: 'silent' });
-  const config = readControlPlaneConfig({
-    PUBLIC_URL: 'http://framelane.test',
-    ENGINE_PUBLIC_URL: 'http://engine.framelane.test',
-    DATABASE_URL: 'postgresql://nowhere.test/none',
-    SERVICE_SECRET: 'tests-only-service-secret-of-32-chars',
-    CONTENT_KEY_SECRET: Buffer.alloc(32).toString('base64'),
+  const config = readSettings({
     SEGMENT_SERVING: 'redirect',
   });
   const deps = { bus: new InProcessBus({ logger }), objects: new FileObjectStore('/nowhere'), logger };

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
-import { readControlPlaneConfig } from '../src/config.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { firstTry } from './support/engine.ts';
 import { type MadeVideo, planOf, sampleManifest } from './support/manifest.ts';
+import { readSettings } from './support/settings.ts';
 
 let plane: TestControlPlane;
 beforeAll(async () => {
@@ -83,18 +83,7 @@ describe('what becomes of sound alone is decided for all engines', () => {
 });
 
 test('the setting is yes or no', () => {
-  const read = (AUDIO_ONLY: string) => {
-    const secrets = {
-      SERVICE_SECRET: 'x'.repeat(32),
-      CONTENT_KEY_SECRET: Buffer.alloc(32, 1).toString('base64'),
-    };
-    const urls = {
-      PUBLIC_URL: 'http://a.test',
-      ENGINE_PUBLIC_URL: 'http://b.test',
-      DATABASE_URL: 'postgres://c',
-    };
-    return readControlPlaneConfig({ ...secrets, ...urls, AUDIO_ONLY }).attempts.acceptsAudioOnly;
-  };
+  const read = (AUDIO_ONLY: string) => readSettings({ AUDIO_ONLY }).attempts.acceptsAudioOnly;
   expect([read(''), read('no'), read('yes')]).toEqual([false, false, true]);
   expect(() => read('true')).toThrow('AUDIO_ONLY: must be yes or no');
 });

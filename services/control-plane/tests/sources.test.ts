@@ -2,9 +2,9 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
-import { readControlPlaneConfig } from '../src/config.ts';
 import type { Permission } from '../src/db/schema.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { readSettings } from './support/settings.ts';
 import { localWebhooks } from './support/webhooks.ts';
 
 const DAY_MS = 86_400_000;
@@ -116,12 +116,7 @@ describe('keepSource', () => {
 
 describe('SOURCE_RETENTION_DAYS', () => {
   const read = (days: string) =>
-    readControlPlaneConfig({
-      PUBLIC_URL: 'http://framelane.test',
-      ENGINE_PUBLIC_URL: 'http://engine.framelane.test',
-      DATABASE_URL: 'postgresql://nowhere.test/none',
-      SERVICE_SECRET: 'tests-only-service-secret-of-32-chars',
-      CONTENT_KEY_SECRET: Buffer.alloc(32).toString('base64'),
+    readSettings({
       SOURCE_RETENTION_DAYS: days,
     }).sourceRetentionDays;
 
