@@ -1,9 +1,11 @@
 /**
- * The cost of a transcode: `pnpm bench:transcode [file] [--rounds=3]`. Compares a complete job, from claim to manifest, with
+ * The cost of a transcode: `pnpm bench:transcode [file] [--rounds=3] [--codecs=av1,hevc]`. Compares a complete job, from claim to manifest, with
  *
  * - the same ffmpeg run without the engine,
  * - one ffmpeg run per rendition, one after another, with the same options of x264, and with its preset alone,
  * - x264 alone for the encoded renditions: a run with x264 minus a run without it.
+ *
+ * For each of the `--codecs`, the engine's run of all renditions in that codec is compared with one ffmpeg run per rendition.
  *
  * Measures one video with a stream copy and one that is encoded: two samples, or the given file, as it is and in a container
  * that does not allow a stream copy. Each round runs all contenders, so that other load affects them equally. Prints medians,
@@ -13,17 +15,32 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { PACKAGING_OF_ALTERNATIVES } from '@framelane/contracts/packaging';
+import { ALTERNATIVE_CODECS, type AlternativeCodec } from '@framelane/contracts/renditions';
+import { encodePlanIn } from '@framelane/contracts/transcode-plan';
 import { createLogger } from '@framelane/service-kit/logger';
 import { line, median, print } from '@framelane/test-kit/benchmark-table';
 import { prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
+import { planAlternatives } from '../../src/plan/alternatives.ts';
 import { planEncoding } from '../../src/plan/encode-plan.ts';
 import type { ExplainedPlan } from '../../src/plan/explained-plan.ts';
-import { probe } from '../../src/source/probe.ts';
+import { isSound, type ProbedVideo, probe } from '../../src/source/probe.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
-import { jobDirectory, runBare, runPerRendition, runVideoFilters, takeOutput } from './support/baselines.ts';
+import {
+  jobDirectory,
+  runBare,
+  runCodec,
+  runPerRendition,
+  runVideoFilters,
+  takeOutput,
+} from './support/baselines.ts';
 import { type Cost, measure } from './support/measure.ts';
 import { makeSample, withoutCopy } from './support/sources.ts';
+
+type Planned = { source: ProbedVideo; plan: ExplainedPlan };
+
+const EIGHT_BITS = { tenBit: false, keepsHdr: false };
 
 type Round = {
   engine: Cost & { bytes: number; secondsAfterFfmpeg: number; progressError: number };
@@ -32,13 +49,18 @@ type Round = {
   presetAlone: Cost & { bytes: number };
   /** CPU seconds. */
   x264: number;
+  /** By codec: the engine's run, and one run per rendition. */
+  codecs: Partial<
+    Record<AlternativeCodec, { together: Cost & { bytes: number }; apart: Cost & { bytes: number } }>
+  >;
 };
 
 const settings = { preset: 'veryfast', threads: availableParallelism(), limits: DEFAULT_TRANSCODE_LIMITS };
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: 'string', default: '3' } },
+  options: { rounds: { type: 'string', default: '3' }, codecs: { type: 'string', default: '' } },
 });
+const codecs = ALTERNATIVE_CODECS.filter((codec) => values.codecs.split(',').includes(codec));
 
 const directory = await mkdtemp(join(tmpdir(), 'bench-transcode-'));
 // Without the sandbox, which hides the CPU times of its processes.
@@ -50,11 +72,12 @@ try {
       ? [await makeSample(directory, 'web'), await makeSample(directory, 'camera')]
       : [resolve(file), await withoutCopy(directory, resolve(file))];
   for (const [at, path] of sources.entries()) {
-    const plan = await planFor(path);
+    const { source, plan } = await planFor(path);
     if (at === 0 && !plan.copiesVideo)
       print(`The video does not allow a stream copy: ${plan.obstacles.video}`);
     const rounds: Round[] = [];
-    for (let round = 0; round < Number(values.rounds); round += 1) rounds.push(await runRound(path, plan));
+    for (let round = 0; round < Number(values.rounds); round += 1)
+      rounds.push(await runRound(path, { source, plan }));
     report(plan.copiesVideo ? 'stream copy of the highest rendition' : 'all renditions encoded', rounds);
   }
 } finally {
@@ -62,20 +85,17 @@ try {
   await rm(directory, { recursive: true });
 }
 
-async function planFor(path: string): Promise<ExplainedPlan> {
+async function planFor(path: string): Promise<Planned> {
   const job = await jobDirectory(directory, path);
   const options = { workDir: bench.workDir, sandbox: 'none', limits: settings.limits } as const;
   const tools = await prepareMediaTools(options, createLogger({ service: 'benchmark', level: 'error' }));
   const { signal } = new AbortController();
-  return planEncoding(
-    await probe({ program: tools.ffprobe, cwd: job, signal, audioOnly: 'refused', ...settings }),
-    {
-      allowCopy: true,
-    },
-  );
+  const source = await probe({ program: tools.ffprobe, cwd: job, signal, audioOnly: 'refused', ...settings });
+  if (isSound(source)) throw new Error('The file has no video');
+  return { source, plan: planEncoding(source, { allowCopy: true }) };
 }
 
-async function runRound(path: string, plan: ExplainedPlan): Promise<Round> {
+async function runRound(path: string, { source, plan }: Planned): Promise<Round> {
   const job = await jobDirectory(directory, path);
   const engine = await runJob(path);
   const bare = await measure(() => runBare(job, plan, settings));
@@ -86,8 +106,22 @@ async function runRound(path: string, plan: ExplainedPlan): Promise<Round> {
   const presetAloneBytes = await takeOutput(job);
   const withX264 = await measure(() => runVideoFilters(job, plan, settings, true));
   const withoutX264 = await measure(() => runVideoFilters(job, plan, settings, false));
+  const others: Round['codecs'] = {};
+  for (const codec of codecs) {
+    const alternatives = planAlternatives([codec], plan, {
+      ...EIGHT_BITS,
+      pixelFormat: source.video.pixelFormat,
+    });
+    const encode = { ...plan, packaging: PACKAGING_OF_ALTERNATIVES };
+    const inOther = encodePlanIn(codec, { encode, alternatives });
+    const together = await measure(() => runCodec(job, { source, plan: inOther }, settings));
+    const bytes = await takeOutput(job);
+    const apart = await measure(() => runPerRendition(job, inOther, settings, true));
+    others[codec] = { together: { ...together, bytes }, apart: { ...apart, bytes: await takeOutput(job) } };
+  }
   await rm(job, { recursive: true });
   return {
+    codecs: others,
     engine,
     bare: { ...bare, bytes: bareBytes },
     perRendition: { ...perRendition, bytes: perRenditionBytes },
@@ -143,6 +177,16 @@ function report(title: string, rounds: readonly Round[]): void {
     row('(b) one ffmpeg per rendition', ({ perRendition }) => perRendition),
     row('(d) the same, the preset alone', ({ presetAlone }) => presetAlone),
   ];
+  for (const codec of codecs) {
+    const of = (round: Round, run: 'together' | 'apart') =>
+      round.codecs[codec]?.[run] as Cost & { bytes: number };
+    const ratio = middle((round) => of(round, 'together').cpuSeconds / of(round, 'apart').cpuSeconds);
+    rows.push(
+      row(`${codec}: the engine's run`, (round) => of(round, 'together')),
+      row(`${codec}: one ffmpeg per rendition`, (round) => of(round, 'apart')),
+    );
+    print(`${codec}: the engine's run needs ${short(ratio)} of the CPU time of one ffmpeg per rendition`);
+  }
   const x264 = {
     cpuSeconds: middle(({ x264 }) => x264),
     cpuRatio: middle((round) => round.engine.cpuSeconds / round.x264),

@@ -5,8 +5,14 @@ import { join } from 'node:path';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { videoOptions } from '../../../src/ffmpeg/encoder-options.ts';
 import { IMAGE_NAMES } from '../../../src/outputs/images/image-filters.ts';
+import { pieceArguments } from '../../../src/outputs/renditions/piece-arguments.ts';
+import { planPieces } from '../../../src/outputs/renditions/plan-pieces.ts';
 import { wholeArguments } from '../../../src/outputs/whole-run.ts';
+import { packagerOf } from '../../../src/packagers/packagers.ts';
+import { segmentFile } from '../../../src/packagers/segment-files.ts';
+import { keyFramesOf } from '../../../src/plan/key-frames.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from '../../../src/sandbox/job-folder.ts';
+import type { ProbedVideo } from '../../../src/source/probe.ts';
 import type { TranscodeSettings } from '../../../src/transcode-settings.ts';
 
 export type BaselineSettings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;
@@ -44,8 +50,25 @@ export async function runBare(
   await run(directory, [...inputOptions, '-i', input, ...output]);
 }
 
+/** The ffmpeg run of the engine for the renditions in another codec, as one piece, without the engine. */
+export async function runCodec(
+  directory: string,
+  { source, plan }: { source: ProbedVideo; plan: EncodePlan },
+  settings: BaselineSettings,
+): Promise<void> {
+  const video = { source, encode: plan, keyFrames: keyFramesOf(plan, source.gops) };
+  const [piece] = planPieces({ ...video, pieceSeconds: Number.POSITIVE_INFINITY }, []);
+  if (piece === undefined) throw new Error('The video has no piece');
+  const { inputOptions, input, outputs } = pieceArguments(plan, piece, {
+    encoder: settings,
+    threads: settings.threads,
+  });
+  const output = outputs.flatMap(({ options, path }) => [...options, path]);
+  await run(directory, [...inputOptions, '-i', input, ...output]);
+}
+
 /**
- * One ffmpeg run per rendition, one after another, with audio in the segments of each.
+ * One ffmpeg run per rendition, one after another, with audio in the segments of each, packed as the plan says.
  *
  * @param tuned with the engine's options for small renditions; otherwise with the preset alone
  */
@@ -55,6 +78,7 @@ export async function runPerRendition(
   settings: BaselineSettings,
   tuned: boolean,
 ): Promise<void> {
+  const packager = packagerOf(plan.packaging);
   for (const [at, { name, width, height }] of plan.videoRenditions.entries()) {
     const options = encoder(plan, at, 0, settings);
     await run(directory, [
@@ -62,7 +86,8 @@ export async function runPerRendition(
       ...['-map', '0:v:0', '-map', '0:a:0?', '-vf', `scale=${width}:${height},format=yuv420p`],
       ...(tuned ? options : presetAlone(options)),
       ...['-c:a', 'aac', '-ac', '2', '-b:a', '128k', '-f', 'hls', '-hls_time', '6'],
-      ...['-hls_playlist_type', 'vod', '-hls_segment_filename', `${OUTPUT_FOLDER}/${name}-%d.ts`],
+      ...['-hls_playlist_type', 'vod', ...packager.hlsOptions(`${name}.mp4`)],
+      ...['-hls_segment_filename', `${OUTPUT_FOLDER}/${segmentFile(name, '%d', packager)}`],
       `${OUTPUT_FOLDER}/${name}.m3u8`,
     ]);
   }
@@ -131,7 +156,12 @@ function streamOptions(plan: EncodePlan, settings: BaselineSettings): readonly s
 }
 
 async function run(cwd: string, args: readonly string[]): Promise<void> {
-  const child = spawn('ffmpeg', ['-nostdin', '-y', ...args], { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn('ffmpeg', ['-nostdin', '-y', ...args], {
+    cwd,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    // SVT-AV1 prints its errors alone.
+    env: { ...process.env, SVT_LOG: '1' },
+  });
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) throw new Error(`ffmpeg ended with ${code}: ${args.join(' ')}`);
 }
