@@ -16,7 +16,7 @@ import {
 import { watermarkPlan } from './watermark.ts';
 
 /** Version of plans. Increase it when engines of the two versions would make different segments from the same plan. */
-export const PLAN_VERSION = 8;
+export const PLAN_VERSION = 9;
 
 /** Width and height in pixels. */
 const size = z.object({ width: z.int().positive(), height: z.int().positive() });
@@ -144,6 +144,11 @@ const encodePlan = z.object({
   /** How segments are cut (see `Cuts`). */
   startsShort: z.boolean(),
   segmentSeconds: z.number().positive(),
+  /**
+   * The key frames, as frames of the top rendition, if some segments have one at their beginning alone. Absent if the source determines them, or there
+   * is one every two seconds.
+   */
+  keyFrames: z.array(frameNumber).readonly().optional(),
   /** Frame rate of the top rendition, or of sound alone (see `SOUND_FRAME_RATE`). */
   frameRate,
   /** Exact number of frames of the top rendition, or of sound alone. */

@@ -136,7 +136,7 @@ describe('the ffmpeg arguments', () => {
     });
     const outputOptions = renditions.flat();
     expect(optionValue(outputOptions, '-filter_complex')).toMatch(
-      /^\[0:1\][^;]*scale=640:360[^;]*\[360p\]\[to-poster\]\[to-storyboard\];/,
+      /^\[0:1\][^;]*\[to-360p\]\[to-poster\];\[to-360p\]zscale=640:360[^;]*\[360p\]\[to-storyboard\];/,
     );
     expect(outputOptions.filter((_, at) => outputOptions[at - 1] === '-map')).toEqual([
       '[360p]',

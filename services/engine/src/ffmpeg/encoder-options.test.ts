@@ -58,7 +58,7 @@ describe('the encoder options', () => {
     [
       'veryfast',
       'me=dia:aq-mode=2:direct=temporal:trellis=1:mixed-refs=1',
-      'me=dia:aq-mode=2:direct=temporal',
+      'me=dia:aq-mode=2:direct=temporal:trellis=1:mixed-refs=1',
     ],
     ['faster', 'b-adapt=2:mixed-refs=1', undefined],
     ['fast', 'b-adapt=2', undefined],
@@ -68,6 +68,15 @@ describe('the encoder options', () => {
     const videoRenditions = planLadder({ width: 1280, height: 720 }, 25);
     const options = optionsOf({ videoRenditions }, preset);
     expect(valuesOf(options, '-x264-params')).toEqual([small, small, other]);
+  });
+
+  test('force the key frames of the plan, if it has any', () => {
+    const options = optionsOf({
+      keyFrames: [0, 150, 200],
+      frameRate: { numerator: 30000, denominator: 1001 },
+    });
+    expect(valuesOf(options, '-force_key_frames')).toEqual(Array(2).fill('0.000000,5.005000,6.673333'));
+    expect(valuesOf(options, '-g')).toEqual(Array(2).fill('196'));
   });
 
   test('force key frames at frames that renditions of half the frame rate have', () => {

@@ -14,7 +14,7 @@ type EncoderSettings = { preset: string; threads: number; device?: HardwareRun |
 /** What the options of encoders depend on. */
 type EncodedVideo = Pick<
   EncodePlan,
-  'colour' | 'copiesVideo' | 'firstFrame' | 'frameRate' | 'videoRenditions'
+  'colour' | 'copiesVideo' | 'firstFrame' | 'frameRate' | 'keyFrames' | 'videoRenditions'
 >;
 
 /** Encoder options of a video rendition of the whole video. */
@@ -35,12 +35,17 @@ export function pieceEncoderOptions(
     settings,
   }: { plan: EncodedVideo; piece: Pick<Piece, 'keyFrames'>; settings: EncoderSettings },
 ): string[] {
-  const { numerator, denominator } = plan.frameRate;
-  // Rounded down to microseconds: from version 6 on, ffmpeg forces the first frame that is not before a time. Earlier versions force
-  // the nearest frame.
+  return optionsOf(rendition, { plan, settings, keyFrames: timesOf(piece.keyFrames, plan) });
+}
+
+/**
+ * Times of frames as ffmpeg reads them, rounded down to microseconds: from version 6 on, ffmpeg forces the first frame that is not before a
+ * time. Earlier versions force the nearest frame.
+ */
+function timesOf(frames: readonly number[], { frameRate }: Pick<EncodePlan, 'frameRate'>): string {
+  const { numerator, denominator } = frameRate;
   const microseconds = (frame: number) => Math.floor((1_000_000 * frame * denominator) / numerator);
-  const keyFrames = piece.keyFrames.map((frame) => (microseconds(frame) / 1_000_000).toFixed(6)).join(',');
-  return optionsOf(rendition, { plan, settings, keyFrames });
+  return frames.map((frame) => (microseconds(frame) / 1_000_000).toFixed(6)).join(',');
 }
 
 /** They give all renditions their key frames, and so their segment boundaries, at the same times. */
@@ -51,7 +56,7 @@ function optionsOf(
   const { plan, settings, keyFrames } = options;
   const { preset, threads, device } = settings;
   // With a stream copy, this has an effect only if the source has fewer key frames than its packets declare.
-  const longest = plan.copiesVideo ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
+  const longest = plan.copiesVideo || plan.keyFrames ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
   const { name, width, height, maxRate, frameStep } = rendition;
   const framesPerSecond = toNumber(plan.frameRate) / frameStep;
   const bufferSize = BUFFER_SECONDS * maxRate;
@@ -91,6 +96,7 @@ function frameRateOf(
 
 /** By time: at 29.97 frames per second, key frames at a fixed number of frames would drift from the segment boundaries. */
 function keyFrameRule(rendition: VideoRenditionPlan, plan: EncodePlan): string {
+  if (plan.keyFrames) return timesOf(plan.keyFrames, plan);
   return plan.copiesVideo ? 'source' : `expr:${keyFrameExpression(rendition, plan)}`;
 }
 

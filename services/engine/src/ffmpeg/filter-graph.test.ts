@@ -52,9 +52,18 @@ describe('the filter graph', () => {
       '[to-480p]framestep=2,zscale=854:480:filter=lanczos:range=tv,format=yuv420p,setsar=1,split=2[480p][to-360p]',
       '[to-360p]zscale=640:360:filter=lanczos:range=tv,format=yuv420p,setsar=1,split=2[360p][to-storyboard]',
     ]);
-    expect(chains({ videoRenditions, copiesVideo: true })[0]).toMatch(
-      /trim=end_frame=50,framestep=2,scale=854:/,
-    );
+  });
+
+  test('has frames of a stream copy for images alone', () => {
+    const videoRenditions = planLadder({ width: 1280, height: 720 }, 50);
+    const [top, next] = chains({ videoRenditions, copiesVideo: true });
+    expect(top).toMatch(/trim=end_frame=50,scale=1280:.*,split=2\[to-480p\]\[to-poster\]$/);
+    expect(next).toMatch(/^\[to-480p\]framestep=2,zscale=854:.*,split=2\[480p\]\[to-360p\]$/);
+    const [full] = chains({
+      videoRenditions: planLadder({ width: 1920, height: 1080 }, 25),
+      copiesVideo: true,
+    });
+    expect(full).toMatch(/,scale=1280:.*,split=3\[720p\]\[to-480p\]\[to-poster\]$/);
   });
 
   test('has no split for a rendition that feeds nothing else', () => {

@@ -9,8 +9,8 @@ import type { Size } from '../source/media-source.ts';
 import { type HardwareRun, uploadOf } from './hardware-run.ts';
 import { watermarked } from './watermark-filter.ts';
 
-/** A label of frames that other filter chains take, and the rendition whose frames they are; undefined for those of the top rendition. */
-export type Tap = { label: string; rendition: VideoRenditionPlan | undefined };
+/** A label of frames that other filter chains take, and the rendition whose frames they are. */
+export type Tap = { label: string; rendition: VideoRenditionPlan };
 
 /** Filter chains beside those of the renditions: the frames that they take, and the chains. */
 type OtherChains = { taps: readonly Tap[]; chains: readonly string[] };
@@ -60,8 +60,8 @@ export function audioGraphs(plan: EncodePlan): string[] {
 type FrameRange = { first: number; frames: number };
 
 /**
- * One chain per encoded rendition, from the top: each feeds its encoder, the scaler of the next lower rendition, and its taps. If no rendition
- * is encoded, the source is decoded for the taps alone.
+ * One chain per rendition, from the top: each feeds its encoder, the scaler of the next lower rendition, and its taps. A stream copy has a chain for its
+ * taps alone.
  */
 function videoChains(
   plan: EncodePlan,
@@ -69,14 +69,11 @@ function videoChains(
   taps: readonly Tap[],
   device?: HardwareRun,
 ): string[] {
-  const fromTop = encodedRenditions(plan).toReversed();
-  if (fromTop.length === 0) {
-    const top = taps.length === 0 ? [] : plan.videoRenditions.slice(-1);
-    const labels = fork(taps.map(({ label }) => label));
-    return top.map(
-      (rendition) => `[0:${plan.videoIndex}]${topChain(rendition, plan, framesIn(range, plan))},${labels}`,
-    );
-  }
+  const encoded = encodedRenditions(plan);
+  const tapsOf = (rendition: VideoRenditionPlan) => taps.filter((tap) => tap.rendition === rendition);
+  const fromTop = plan.videoRenditions
+    .filter((rendition) => encoded.includes(rendition) || tapsOf(rendition).length > 0)
+    .toReversed();
   return fromTop.flatMap((rendition, at) => {
     const steps =
       at === 0
@@ -87,12 +84,14 @@ function videoChains(
           )
         : `[to-${rendition.name}]${[...frameStep(rendition, fromTop[at - 1]), resized(rendition, plan)].join(',')},setsar=1`;
     const next = fromTop[at + 1];
-    const upload = uploadOf(rendition.name, device);
+    const isEncoded = encoded.includes(rendition);
+    const upload = isEncoded ? uploadOf(rendition.name, device) : undefined;
     const frames = `memory-${rendition.name}`;
+    const own = upload === undefined ? rendition.name : frames;
     const copies = [
-      upload === undefined ? rendition.name : frames,
+      ...(isEncoded ? [own] : []),
       ...(next ? [`to-${next.name}`] : []),
-      ...taps.filter((tap) => (tap.rendition ?? fromTop[0]) === rendition).map(({ label }) => label),
+      ...tapsOf(rendition).map(({ label }) => label),
     ];
     const chain = `${steps},${fork(copies)}`;
     return upload === undefined ? [chain] : [chain, `[${frames}]${upload}[${rendition.name}]`];

@@ -60,6 +60,7 @@ const plan = (
       end,
       unread: 0,
       declaredDuration: declared ?? null,
+      changes: new Map(Array.from({ length: 60 }, (_, second) => [second, 2])),
       gops,
       entryPoints: null,
       audioAhead: 0,

@@ -13,9 +13,11 @@ import { ENCODED_CUTS, type ExplainedPlan, type PlanSettings } from './explained
 import { fieldRate, isNear, outputFrameRate, phaseAt } from './frame-rate.ts';
 import { planImages } from './images.ts';
 import { inputIssues } from './input-issues.ts';
-import { DEFAULT_MAX_RATES, planLadder } from './ladder.ts';
+import { planKeyFrames } from './key-frames.ts';
+import { DEFAULT_MAX_RATES, planLadder, stillLadder } from './ladder.ts';
 import { seekOf } from './seek.ts';
 import { planSound } from './sound-plan.ts';
+import { isStillThroughout } from './stillness.ts';
 import { checkAudioCopy, checkVideoCopy } from './stream-copy.ts';
 import { partOf } from './trim.ts';
 
@@ -52,7 +54,8 @@ export function planEncoding(
   const phase = timeline.grid ? phaseAt(frameRate, timeline.losses) : 0;
   const sourceLead = leadOf(timeline, framesPerSecond, phase);
   const sourceFrames = Math.max(1, Math.round((timeline.duration - sourceLead) * framesPerSecond));
-  const videoRenditions = planLadder(video.display, framesPerSecond, maxRates);
+  const ladder = planLadder(video.display, framesPerSecond, maxRates);
+  const videoRenditions = isStillThroughout(source.changes, timeline.duration) ? stillLadder(ladder) : ladder;
   const whole = { lead: sourceLead, frameRate, frames: sourceFrames, videoRenditions };
   const { isTrimmed, endsAt, ...part } = partOf(whole, trim);
   const { lead, firstFrame, frames, duration } = part;
@@ -74,6 +77,10 @@ export function planEncoding(
   const copyPreventedBy = copy.copy && preventionOf({ watermark, isTrimmed });
   const ownVideo = copyPreventedBy ? ({ copy: null, obstacle: copyPreventedBy } as const) : copy;
   const copiesVideo = ownVideo.copy !== null;
+  const cuts = ownVideo.copy ?? ENCODED_CUTS;
+  const keyFrames = copiesVideo
+    ? null
+    : planKeyFrames({ ...cuts, lead, frameRate, frames, videoRenditions }, source.changes);
   const ownAudio = source.audio.map((audio) =>
     allowCopy ? checkAudioCopy({ container, audio, frames: audio.frames, lead, duration }) : failed,
   );
@@ -90,7 +97,8 @@ export function planEncoding(
     copiesVideo,
     packaging,
     obstacles: { video: ownVideo.obstacle, audio: ownAudio.map(({ obstacle }) => obstacle) },
-    ...(ownVideo.copy ?? ENCODED_CUTS),
+    ...cuts,
+    ...(keyFrames && { keyFrames }),
     frameRate,
     sourceRate: sourceRate(source, sourceFrameRate),
     coded: video.coded,

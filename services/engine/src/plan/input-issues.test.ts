@@ -33,6 +33,7 @@ function issues(
       end: 10,
       unread: 0,
       declaredDuration: null,
+      changes: new Map(Array.from({ length: 60 }, (_, second) => [second, 2])),
       gops: 'irregular',
       entryPoints: null,
       audioAhead: 0,

@@ -1,10 +1,12 @@
 import { audioSegmentStarts } from '@framelane/contracts/segment-times';
 import { type EncodePlan, isSoundAlone } from '@framelane/contracts/transcode-plan';
+import type { PictureChanges } from '../source/change-scan.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { Gop, GopFlaw } from '../source/gop-scan.ts';
+import { isStill } from './stillness.ts';
 import { segmentStarts } from './stream-copy.ts';
 
-/** Seconds between key frames, unless the source sets them (HLS authoring specification 1.10). */
+/** Seconds between key frames, unless the source sets them or the picture stands still (HLS authoring specification 1.13). */
 export const KEY_FRAME_SECONDS = 2;
 
 /** Minimum time between two stored I-frames of a segment (HLS authoring specification 6.3). */
@@ -20,9 +22,42 @@ export type KeyFrames = {
   segmentStarts: readonly number[];
 };
 
+/** A run of the whole video has its key frames in one argument, of which Linux allows 128 kB. */
+const MAX_PLANNED = 8000;
+
 /**
- * The key frames of a video: those of the source with a stream copy, else one every two seconds. Those of sound alone are the frames that begin
- * segments.
+ * The key frames of an encoded video if it is still in some segments, which then have one at their beginning alone; null if it has one every two
+ * seconds. Players seek by decoding from the key frame before, which is fast where little changes.
+ */
+export function planKeyFrames(
+  plan: Pick<
+    EncodePlan,
+    'lead' | 'frameRate' | 'frames' | 'videoRenditions' | 'startsShort' | 'segmentSeconds'
+  >,
+  changes: PictureChanges,
+): number[] | null {
+  const rate = toNumber(plan.frameRate);
+  const regular = regularKeyFrames(plan);
+  const starts = segmentStarts(
+    regular.map((frame) => frame / rate),
+    plan,
+  );
+  const starting = new Set(starts.map((start) => Math.round(start * rate)));
+  const isInStill = starts.map((start, at) => {
+    const end = starts[at + 1] ?? plan.frames / rate;
+    return isStill(changes, { from: start + plan.lead, to: end + plan.lead });
+  });
+  let segment = -1;
+  const kept = regular.filter((frame) => {
+    if (starting.has(frame)) segment += 1;
+    return starting.has(frame) || !isInStill[segment];
+  });
+  return kept.length < regular.length && kept.length <= MAX_PLANNED ? kept : null;
+}
+
+/**
+ * The key frames of a video: those of the source with a stream copy, else those of the plan, or one every two seconds. Those of sound alone are the
+ * frames that begin segments.
  */
 export function keyFramesOf(plan: EncodePlan, gops: readonly Gop[] | GopFlaw): KeyFrames {
   const rate = toNumber(plan.frameRate);
@@ -34,7 +69,7 @@ export function keyFramesOf(plan: EncodePlan, gops: readonly Gop[] | GopFlaw): K
   const all =
     plan.copiesVideo && typeof gops !== 'string'
       ? gops.map(({ start }) => toFrame(start))
-      : regularKeyFrames(plan);
+      : (plan.keyFrames ?? regularKeyFrames(plan));
   const starts = segmentStarts(
     all.map((frame) => frame / rate),
     plan,
@@ -43,7 +78,11 @@ export function keyFramesOf(plan: EncodePlan, gops: readonly Gop[] | GopFlaw): K
 }
 
 /** For each multiple of two seconds, the first frame at or after it that all renditions have. Integers avoid rounding errors. */
-function regularKeyFrames({ frameRate, frames, videoRenditions }: EncodePlan): number[] {
+function regularKeyFrames({
+  frameRate,
+  frames,
+  videoRenditions,
+}: Pick<EncodePlan, 'frameRate' | 'frames' | 'videoRenditions'>): number[] {
   const step = Math.max(...videoRenditions.map((rendition) => rendition.frameStep));
   const { numerator, denominator } = frameRate;
   const all: number[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { planLadder } from './ladder.ts';
+import { planLadder, posterRendition, stillLadder } from './ladder.ts';
 
 const sizes = (width: number, height: number) =>
   planLadder({ width, height }, 25).map(
@@ -43,4 +43,23 @@ describe('the ladder', () => {
     const ladder = planLadder({ width: (height * 16) / 9, height }, rate);
     expect(ladder.map(({ frameStep }) => frameStep)).toEqual(steps);
   });
+});
+
+const ladderOf = (height: number) => planLadder({ width: (height * 16) / 9, height }, 25);
+
+test.each([
+  [1080, ['360p', '1080p']],
+  [480, ['360p', '480p']],
+  [240, ['360p']],
+])('still video with %d lines has its lowest and its highest rung alone', (height, expected) => {
+  expect(stillLadder(ladderOf(height)).map(({ name }) => name)).toEqual(expected);
+});
+
+test.each([
+  ['720p of several', ladderOf(1080), '720p'],
+  ['the next higher one', stillLadder(ladderOf(1080)), '1080p'],
+  ['the highest one below', ladderOf(480), '480p'],
+  ['nothing without renditions', [], undefined],
+])('the poster is made of %s', (_, ladder, expected) => {
+  expect(posterRendition(ladder)?.name).toBe(expected);
 });

@@ -24,20 +24,28 @@ type RungTraits = {
   halvesRate: boolean;
   /** Whether encoders may take more time for each frame. */
   isSmall: boolean;
-  /** Whether the poster is taken from this rung rather than from a higher one. */
-  isPosterSize: boolean;
 };
 
 const LADDER: Record<RungName, RungTraits> = {
-  '360p': { shortSide: 360, fastFactor: 1, halvesRate: true, isSmall: true, isPosterSize: true },
-  '480p': { shortSide: 480, fastFactor: 1, halvesRate: true, isSmall: true, isPosterSize: true },
-  '720p': { shortSide: 720, fastFactor: 1.4, halvesRate: false, isSmall: false, isPosterSize: true },
-  '1080p': { shortSide: 1080, fastFactor: 1.4, halvesRate: false, isSmall: false, isPosterSize: false },
+  '360p': { shortSide: 360, fastFactor: 1, halvesRate: true, isSmall: true },
+  '480p': { shortSide: 480, fastFactor: 1, halvesRate: true, isSmall: true },
+  '720p': { shortSide: 720, fastFactor: 1.4, halvesRate: false, isSmall: false },
+  '1080p': { shortSide: 1080, fastFactor: 1.4, halvesRate: false, isSmall: false },
 };
 
 /** The rung of a rendition. */
 export function rungTraits({ name }: Pick<VideoRenditionPlan, 'name'>): RungTraits {
   return LADDER[partsOf(name).rung];
+}
+
+/** Posters have this size at least, if the video has. */
+const POSTER_RUNG = '720p';
+
+/** The rendition whose frames become the poster; undefined without renditions. */
+export function posterRendition(renditions: readonly VideoRenditionPlan[]): VideoRenditionPlan | undefined {
+  const isLarge = (rendition: VideoRenditionPlan) =>
+    rungTraits(rendition).shortSide >= LADDER[POSTER_RUNG].shortSide;
+  return renditions.find(isLarge) ?? renditions.at(-1);
 }
 
 /**
@@ -65,6 +73,13 @@ export function planLadder(
   };
   if (rungs.length === 0) return [rendition(lowest, ownSize(display))];
   return rungs.map((rung) => rendition(rung, scaled(display, LADDER[rung].shortSide)));
+}
+
+/**
+ * The renditions of still video: the lowest and the highest one. The highest needs so few bits that those between would hardly be played.
+ */
+export function stillLadder(ladder: readonly VideoRenditionPlan[]): VideoRenditionPlan[] {
+  return ladder.filter((_, at) => at === 0 || at === ladder.length - 1);
 }
 
 function scaled({ width, height }: Size, shortSide: number): Size {

@@ -7,6 +7,7 @@ import { runTool, ToolError } from '../sandbox/run-tool.ts';
 import { refusal } from '../transcode-failure.ts';
 import type { TranscodeLimits } from '../transcode-settings.ts';
 import { type AudioFrames, AudioScan } from './audio-scan.ts';
+import { ChangeScan, type PictureChanges } from './change-scan.ts';
 import { showsIncompleteFrames } from './codec-traits.ts';
 import { type ContainerTraits, containerTraits } from './containers.ts';
 import { decodedSize } from './cover.ts';
@@ -64,7 +65,7 @@ export function isSound(source: ProbedSource): source is ProbedSound {
 }
 
 /** A source with video. */
-export type ProbedVideo = CommonFacts & { video: VideoTrack; timeline: Timeline };
+export type ProbedVideo = CommonFacts & { video: VideoTrack; timeline: Timeline; changes: PictureChanges };
 
 /** Sound alone. */
 export type ProbedSound = CommonFacts & {
@@ -125,6 +126,7 @@ type PacketFacts = Pick<
 > & {
   runs: readonly PacketRun[] | null;
   timeline: Timeline | null;
+  changes: PictureChanges;
   clock: StreamClock;
   arrivals: TrackArrivals;
   /** See Reading. Null if all frames can be shown. */
@@ -222,7 +224,7 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const scanned = scan.value ?? tracks.video;
   // ffprobe computes the duration from the last timestamps, which then belong to another clock.
   const video = clock.hasRestarted ? { ...scanned, declaredDuration: null } : scanned;
-  return { ...common, video, timeline: pairFields(shown, video) };
+  return { ...common, video, timeline: pairFields(shown, video), changes: facts.changes };
 }
 
 /** Sound alone lasts from the beginning of its first track to the end of its last one. */
@@ -469,6 +471,7 @@ async function readPackets(
   const timeline = new PacketTimeline(startTime, video?.declaredRate ?? null, hasEditLists);
   const arrivals = new TrackArrivals(startTime);
   const keyFrames = new KeyFrameScan(startTime);
+  const changes = new ChangeScan(startTime);
   const interleaving = new Interleaving();
   const runs = allowsParts ? new PacketRuns(startTime) : null;
   const rate = video?.declaredRate ? toNumber(video.declaredRate) : Number.POSITIVE_INFINITY;
@@ -492,6 +495,7 @@ async function readPackets(
     else timeline.add(pts, dts, duration);
     videoBudget?.check(timeline.packets, timeline.end);
     keyFrames.add(packet);
+    changes.add(packet);
     if (packet.isKey) interleaving.addKeyFrame(pts);
     runs?.add(packet);
     gops?.add(packet);
@@ -538,6 +542,7 @@ async function readPackets(
   return {
     end,
     timeline: timeline.result(),
+    changes: changes.result(),
     gops: gops?.result() ?? 'irregular',
     runs: runs?.result() ?? null,
     entryPoints: entryPointsOf(keyFrames, clock, seek),

@@ -30,6 +30,7 @@ const source: ProbedSource = {
   unread: 0,
   declaredDuration: null,
   gops: 'irregular',
+  changes: new Map(Array.from({ length: 10 }, (_, second) => [second, 2])),
   entryPoints: null,
   audioAhead: 0,
   keyFramesNeedOthers: false,

@@ -16,21 +16,21 @@ import { VAAPI } from './vaapi.ts';
 const PROFILES = ['Constrained Baseline', 'Main', 'High'];
 
 const CONSTANT_RATE_FACTOR = '23';
-/** x264's number of reference frames, for the presets whose number may exceed what a level allows. */
-const REFERENCES: Readonly<Record<string, number>> = { slow: 5, slower: 8, veryslow: 16 };
-/** The same for small renditions. Not in the options below, which would replace the number that `continuationOf` needs. */
-const SMALL_REFERENCES: Readonly<Record<string, number>> = { veryfast: 2 };
+/**
+ * The number of reference frames, for the presets whose number may exceed what a level allows, or that have another one than x264's. Not in the
+ * options below, which would replace the number that `continuationOf` needs.
+ */
+const REFERENCES: Readonly<Record<string, number>> = { veryfast: 2, slow: 5, slower: 8, veryslow: 16 };
 
 /**
  * x264 options by preset: of all renditions, and what the small ones have in addition. A search in a diamond instead of a hexagon takes less time.
- * The others save bits, and cost no time or, at small sizes, little. ADR 84 has the figures.
+ * The others save bits, and cost no time or little. ADR 84 and ADR 86 have the figures.
  */
 const RENDITION_OPTIONS: Readonly<Record<string, string>> = {
-  veryfast: 'me=dia:aq-mode=2:direct=temporal',
+  veryfast: 'me=dia:aq-mode=2:direct=temporal:trellis=1:mixed-refs=1',
 };
 const SMALL_RENDITION_OPTIONS: Readonly<Record<string, string>> = {
   superfast: 'b-adapt=2:trellis=1',
-  veryfast: 'trellis=1:mixed-refs=1',
   faster: 'b-adapt=2:mixed-refs=1',
   fast: 'b-adapt=2',
   medium: 'b-adapt=2',
@@ -66,9 +66,9 @@ export const H264: CopyingEncoder = {
 };
 
 function options(demands: VideoDemands): StreamOption[] {
-  const { preset, isSmall } = demands;
+  const { preset } = demands;
   const { level, maxFrames } = h264Level(demands);
-  const references = REFERENCES[preset] ?? (isSmall ? SMALL_REFERENCES[preset] : undefined);
+  const references = REFERENCES[preset];
   const x264Params = x264Options(demands);
   return [
     ['-preset', preset],

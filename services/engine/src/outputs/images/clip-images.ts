@@ -7,7 +7,7 @@ import { type EncodePlan, isSoundAlone } from '@framelane/contracts/transcode-pl
 import { WITHOUT_METADATA } from '../../ffmpeg/arguments.ts';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
 import { planImages } from '../../plan/images.ts';
-import { rungTraits } from '../../plan/ladder.ts';
+import { posterRendition } from '../../plan/ladder.ts';
 import { grantFile, SOURCE_FOLDER } from '../../sandbox/job-folder.ts';
 import { toNumber } from '../../source/frame-rate.ts';
 import type { ClipJob, OfClip } from '../kinds.ts';
@@ -76,8 +76,7 @@ async function fetchFrames(
   const lowest = named(encode.videoRenditions[0]?.name);
   // Without I-frames, those that segments begin with.
   const keyFrames = named(I_FRAME_RENDITION) ?? lowest;
-  const ofPoster =
-    named(encode.videoRenditions.findLast((each) => rungTraits(each).isPosterSize)?.name) ?? lowest;
+  const ofPoster = named(posterRendition(encode.videoRenditions)?.name);
   const start = lowest?.segments[0]?.start;
   const { storyboard, posterFrom } = encode.images;
   if (keyFrames === undefined || ofPoster === undefined || start === undefined || storyboard === null)

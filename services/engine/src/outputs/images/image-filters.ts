@@ -4,8 +4,7 @@ import type { Tap } from '../../ffmpeg/filter-graph.ts';
 import { earlier, fork, framesIn, hasSlowPictures, topChain } from '../../ffmpeg/filter-graph.ts';
 import { TO_JPEG } from '../../ffmpeg/image-colours.ts';
 import { watermarked } from '../../ffmpeg/watermark-filter.ts';
-import { encodedRenditions } from '../../plan/encode-plan.ts';
-import { rungTraits } from '../../plan/ladder.ts';
+import { posterRendition } from '../../plan/ladder.ts';
 import { soundPosterChains } from './sound-poster.ts';
 
 /** The images of a video. Each is the label of a filter chain and the name of a file. */
@@ -44,9 +43,7 @@ export const CANDIDATES = 'frames';
  * @param others labels of outputs with all frames
  */
 export function imagesGraph(plan: EncodePlan, others: readonly string[]): string {
-  const source =
-    plan.videoRenditions.findLast((rendition) => rungTraits(rendition).isPosterSize) ??
-    plan.videoRenditions[0];
+  const source = posterRendition(plan.videoRenditions);
   const { storyboard } = plan.images;
   if (source === undefined || storyboard === null) return '';
   const chain = topChain({ ...source, frameStep: 1 }, plan, displayedTimes(plan));
@@ -95,14 +92,15 @@ function displayedTimes(plan: EncodePlan): string[] {
   ];
 }
 
-/** The frames that the images are chosen from: for the poster those of the highest rendition of its size, for the storyboard of the lowest. */
+/** The frames that the images are chosen from: for the storyboard those of the lowest rendition. */
 export function imageTaps(plan: EncodePlan): Tap[] {
   if (plan.images.storyboard === null || hasSlowPictures(plan)) return [];
-  const renditions = encodedRenditions(plan);
-  const ofPosterSize = renditions.findLast((rendition) => rungTraits(rendition).isPosterSize);
+  const [lowest] = plan.videoRenditions;
+  const ofPoster = posterRendition(plan.videoRenditions);
+  if (lowest === undefined || ofPoster === undefined) return [];
   return [
-    { label: 'to-poster', rendition: ofPosterSize ?? renditions[0] },
-    { label: 'to-storyboard', rendition: renditions[0] },
+    { label: 'to-poster', rendition: ofPoster },
+    { label: 'to-storyboard', rendition: lowest },
   ];
 }
 
