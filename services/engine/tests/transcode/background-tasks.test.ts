@@ -43,6 +43,24 @@ async function readyVideo(): Promise<{ videoId: string; task: number }> {
   return { videoId, task: taskNumber(0) };
 }
 
+test.each([
+  ['sdr', undefined],
+  ['keep', { range: 'hlg' }],
+] as const)(
+  'the claim of the planning says what the plan does with high dynamic range: %s',
+  async (hdr, tenBit) => {
+    bench.hdr = hdr;
+    const tags = 'range=tv:colorspace=bt2020nc:color_primaries=bt2020:color_trc=arib-std-b67';
+    const clip = await makeClip(join(bench.directory, 'hlg.mp4'), {
+      video: `testsrc2=s=64x64:r=25:d=1,setparams=${tags}`,
+      options: ['-pix_fmt', 'yuv420p10le'],
+    });
+    const { videoId } = await bench.transcode(clip);
+    const ladders = bench.plans.get(videoId)?.alternatives;
+    expect(ladders?.map(({ codec, tenBit }) => [codec, tenBit])).toEqual([[CODEC, tenBit]]);
+  },
+);
+
 /** From now on, the object store stores no segment of that video until the returned function is called. */
 function holdSegmentsOf(videoId: string): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
