@@ -98,8 +98,8 @@ test('the stream follows the rules of HLS for several codecs', async () => {
 test('high dynamic range that the ticket keeps is in AV1 and HEVC, beside H.264 in standard range', async () => {
   const tags = 'range=tv:colorspace=bt2020nc:color_primaries=bt2020:color_trc=arib-std-b67';
   const path = await makeClip(join(directory, 'hlg.mp4'), {
-    video: `testsrc2=s=320x180:r=${RATE}:d=1,setparams=${tags}`,
-    options: ['-pix_fmt', 'yuv420p10le'],
+    video: `testsrc2=s=320x180:r=${RATE}:d=1`,
+    options: ['-vf', `setparams=${tags}`, '-pix_fmt', 'yuv420p10le'],
   });
   const kept = await client.publish(path, { codecs: [...CODECS], hdr: 'keep' });
   expect(kept).toMatchObject({ hdr: 'keep' });

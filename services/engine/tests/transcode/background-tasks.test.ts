@@ -52,12 +52,12 @@ test.each([
     bench.hdr = hdr;
     const tags = 'range=tv:colorspace=bt2020nc:color_primaries=bt2020:color_trc=arib-std-b67';
     const clip = await makeClip(join(bench.directory, 'hlg.mp4'), {
-      video: `testsrc2=s=64x64:r=25:d=1,setparams=${tags}`,
-      options: ['-pix_fmt', 'yuv420p10le'],
+      video: 'testsrc2=s=64x64:r=25:d=1',
+      options: ['-vf', `setparams=${tags}`, '-pix_fmt', 'yuv420p10le'],
     });
     const { videoId } = await bench.transcode(clip);
     const ladders = bench.plans.get(videoId)?.alternatives;
-    expect(ladders?.map(({ codec, tenBit }) => [codec, tenBit])).toEqual([[CODEC, tenBit]]);
+    expect(ladders?.map((ladder) => [ladder.codec, ladder.tenBit])).toEqual([[CODEC, tenBit]]);
   },
 );
 
