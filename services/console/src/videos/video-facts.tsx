@@ -101,7 +101,7 @@ function TrimFact({ trim }: Pick<Video, 'trim'>) {
   return <Fact name="Trim">{`${formatTypedTime(trim.start)} to ${end} of the file`}</Fact>;
 }
 
-/** The codecs beside H.264, with their states. */
+/** The codecs of a stream that has not only H.264. */
 function CodecFacts({ codecs, hdr }: Pick<Video, 'codecs' | 'hdr'>) {
   if (codecs.length < 2) return null;
   return (
