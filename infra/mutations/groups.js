@@ -105,6 +105,7 @@ export const GROUPS = [
     'aspect-ratio',
     'attachment',
     'codecs-setting',
+    'hdr-choice',
     'keep-source',
     'orphaned-objects',
     'searched-texts',

@@ -2588,6 +2588,12 @@ export interface components {
          */
         VideoCodecs: components["schemas"]["VideoCodec"][];
         /**
+         * @description `sdr`: high dynamic range is mapped to standard range. `keep`: renditions in AV1 and HEVC keep it (PQ or HLG, in BT.2020). H.264 always has standard
+         *     range, and a file with standard range has it in all codecs.
+         * @enum {string}
+         */
+        Hdr: "sdr" | "keep";
+        /**
          * @description How long the uploaded file is kept after the transcode: `always`, `never`, or a number of days after the video became
          *     `ready` or `failed`. The file of a failed video is kept for at least 7 days, so that you can retry it.
          * @example 30
@@ -2610,6 +2616,11 @@ export interface components {
             /** @description How the segments are packed. Default: `cmaf` with `codecs` other than H.264, else that of the installation, usually `ts`. */
             packaging?: components["schemas"]["Packaging"];
             codecs?: components["schemas"]["VideoCodecs"];
+            /**
+             * @description What AV1 and HEVC do with high dynamic range. `keep` needs `codecs` other than H.264, and no `watermark`. Default: that of the installation, usually
+             *     `sdr`.
+             */
+            hdr?: components["schemas"]["Hdr"];
             /** @description How long to keep the uploaded file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
             /**
@@ -2768,6 +2779,11 @@ export interface components {
             /** @description How the segments are packed. Default: `cmaf` with `codecs` other than H.264, else that of the installation, usually `ts`. */
             packaging?: components["schemas"]["Packaging"];
             codecs?: components["schemas"]["VideoCodecs"];
+            /**
+             * @description What AV1 and HEVC do with high dynamic range. `keep` needs `codecs` other than H.264, and no `watermark`. Default: that of the installation, usually
+             *     `sdr`.
+             */
+            hdr?: components["schemas"]["Hdr"];
             /** @description How long to keep the imported file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
         };
@@ -3254,6 +3270,8 @@ export interface components {
             packaging: components["schemas"]["Packaging"];
             /** @description The codecs that the ticket or the import asked for, H.264 first; none for sound alone. */
             codecs: components["schemas"]["CodecState"][];
+            /** @description What AV1 and HEVC do with high dynamic range, as the ticket or the import asked for it. `sdr` for H.264 alone. `renditions` say what they have. */
+            hdr: components["schemas"]["Hdr"];
             /** @description Whether the stream is sound alone. Until the video is `ready`, it is what the ticket or the import asked for; `null` if it asked for nothing. */
             audioOnly: boolean | null;
             /** @description The image that all renditions show, as the ticket or the import asked for it; `null` without one. */

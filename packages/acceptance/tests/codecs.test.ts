@@ -95,6 +95,21 @@ test('the stream follows the rules of HLS for several codecs', async () => {
   ]);
 });
 
+test('high dynamic range that the ticket keeps is in AV1 and HEVC, beside H.264 in standard range', async () => {
+  const tags = 'range=tv:colorspace=bt2020nc:color_primaries=bt2020:color_trc=arib-std-b67';
+  const path = await makeClip(join(directory, 'hlg.mp4'), {
+    video: `testsrc2=s=320x180:r=${RATE}:d=1`,
+    options: ['-vf', `setparams=${tags}`, '-pix_fmt', 'yuv420p10le'],
+  });
+  const kept = await client.publish(path, { codecs: [...CODECS], hdr: 'keep' });
+  expect(kept).toMatchObject({ hdr: 'keep' });
+  expect(kept.renditions?.map(({ codec, videoRange }) => [codec, videoRange])).toEqual([
+    ['h264', 'SDR'],
+    ['av1', 'HLG'],
+    ['hevc', 'HLG'],
+  ]);
+});
+
 withBrowser('a viewer who began before there was AV1 sees the end of the video, in H.264', async () => {
   if (early === undefined) throw new Error('There is no page');
   await early.evaluate(`video.currentTime = ${SECONDS - 2}`);

@@ -283,24 +283,27 @@ testInBrowser('a trim is chosen for the next upload, and applies once', async ()
   });
 });
 
-testInBrowser('a packaging and codecs are chosen for the next uploads', async () => {
+testInBrowser('a packaging, codecs and high dynamic range are chosen for the next uploads', async () => {
   const opened = await signIn();
   const { page } = opened;
   await click(page, 'Packaging: default');
   await page.select('::-p-aria([name="Segments"])', 'ts');
   await page.select('::-p-aria([name="Codecs"])', 'h264,av1');
+  await page.select('::-p-aria([name="High dynamic range"])', 'keep');
   await inspect(opened, 'packaging');
   await click(page, 'Use');
-  await untilText(page, 'Packaging: CMAF, H.264, AV1');
+  await untilText(page, 'Packaging: CMAF, H.264, AV1, HDR');
   const path = join(directory, 'fragmented.mp4');
   await writeFile(path, await readFile(clip));
   await choose(page, 'Choose files', path);
   await follow(page, 'fragmented');
   await untilText(page, 'CMAF (fragmented MP4)');
+  await untilText(page, 'Keep in AV1 and HEVC');
   const [video] = await videosWith('fragmented');
   expect(await client.video(video?.id ?? '')).toMatchObject({
     packaging: 'cmaf',
     codecs: [{ codec: 'h264' }, { codec: 'av1' }],
+    hdr: 'keep',
   });
 });
 

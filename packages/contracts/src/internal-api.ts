@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { clipWorkSchema } from './clip-work.ts';
 import { IMPORT_FAILURE_CODES } from './failures.ts';
 import { HARDWARE } from './hardware.ts';
+import { HDR_CHOICES } from './hdr.ts';
 import { COMMAND_TYPES, taskTrySchema, transferSchema, uploadCompletedSchema } from './messages.ts';
 import { DERIVATION_COMMANDS } from './outputs/kinds.ts';
 import { initializationSection } from './outputs/renditions.ts';
@@ -301,6 +302,8 @@ const claimedPlanning = claimedTry.extend({
     packaging: z.enum(PACKAGING_NAMES),
     /** The codecs that the video has beside H.264. */
     codecs: z.array(z.enum(ALTERNATIVE_CODECS)).readonly(),
+    /** What becomes of high dynamic range in these codecs. */
+    hdr: z.enum(HDR_CHOICES),
     /** Only if the video is a part of its file. */
     trim: trimSchema.optional(),
   }),

@@ -1,4 +1,5 @@
 import { type AddressRange, readRanges } from '@framelane/address-guard/address-ranges';
+import { HDR_CHOICES, type HdrChoice } from '@framelane/contracts/hdr';
 import { PACKAGING_NAMES, type PackagingName } from '@framelane/contracts/packaging';
 import { type AlternativeCodec, VIDEO_CODECS } from '@framelane/contracts/renditions';
 import { LARGEST_STREAM_BYTES } from '@framelane/object-store/s3-parts';
@@ -72,6 +73,7 @@ const settings = z.object({
     .transform(readCodecs)
     .refine((codecs) => codecs !== null, `must be some of ${VIDEO_CODECS.join(', ')}, separated by commas`)
     .default([]),
+  HDR: z.enum(HDR_CHOICES, `must be ${HDR_CHOICES.join(' or ')}`).default(HDR_CHOICES[0]),
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
   SOURCE_RETENTION_DAYS: setting.integer(0, 3650).optional(),
   SEGMENT_SERVING: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
@@ -142,6 +144,8 @@ export type ControlPlaneConfig = {
   packaging: PackagingName;
   /** The codecs that new videos have beside H.264 by default. */
   codecs: readonly AlternativeCodec[];
+  /** What becomes of high dynamic range in these codecs by default. */
+  hdr: HdrChoice;
   rateLimits: {
     /** Requests that one API key or console session can send per minute to each control plane; 0 means no limit. */
     requestsPerMinute: number;
@@ -223,6 +227,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     sourceRetentionDays: values.SOURCE_RETENTION_DAYS ?? null,
     packaging: values.PACKAGING,
     codecs: codecsSettingOf(values),
+    hdr: values.HDR,
     rateLimits: {
       requestsPerMinute: values.RATE_LIMIT_REQUESTS_PER_MINUTE,
       failuresPerMinute: values.RATE_LIMIT_FAILURES_PER_MINUTE,

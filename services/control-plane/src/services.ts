@@ -93,7 +93,7 @@ function videoServices(
   { objects, db, clock, logger, addresses: { baseUrl } }: Infrastructure,
   { onCommit }: WorkAfterCommit,
 ) {
-  const { sourceRetentionDays, packaging, codecs, hasRecognizer } = config;
+  const { sourceRetentionDays, packaging, codecs, hdr, hasRecognizer } = config;
   const events = new WebhookEventsService(clock, config.webhooks);
   const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
   const quotas = new QuotasService({ db });
@@ -107,6 +107,7 @@ function videoServices(
     sourceRetentionDays,
     packaging,
     codecs,
+    hdr,
     hasRecognizer,
   });
   const watermarks = new WatermarksService({ db, quotas });

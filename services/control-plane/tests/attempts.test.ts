@@ -116,6 +116,7 @@ describe('claiming', () => {
         audioOnly: 'refused',
         packaging: 'ts',
         codecs: [],
+        hdr: 'sdr',
       },
     });
     const refused = responses.filter(({ status }) => status === 409);

@@ -3,6 +3,7 @@ import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { AlternativeCodec } from '@framelane/contracts/renditions';
 import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import { segmentKey, taskFolder } from '@framelane/object-store/object-keys';
+import { pngOf } from '@framelane/test-kit/png';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
@@ -117,7 +118,7 @@ async function completeAll(videoId: string, count: number = PIECES.length): Prom
 describe('a request with codecs', () => {
   test.each([
     [{}, 'ts', []],
-    [{ codecs: ['h264'] }, 'ts', []],
+    [{ codecs: ['h264'], hdr: 'sdr' }, 'ts', []],
     [{ codecs: ['hevc', 'h264', 'av1'] }, 'cmaf', ['av1', 'hevc']],
     [{ codecs: ['av1'], packaging: 'cmaf' }, 'cmaf', ['av1']],
   ])('%j: has the packaging %s, and the others %j', async (body, packaging, others) => {
@@ -135,6 +136,10 @@ describe('a request with codecs', () => {
     [{ codecs: ['av1'], audioOnly: true }, 'body/codecs', /^must be absent with audioOnly/],
     [{ codecs: ['av1', 'av1'] }, 'body/codecs', /twice/],
     [{ codecs: ['vp9'] }, 'body/codecs/0', /h264, av1, hevc/],
+    [{ hdr: 'keep' }, 'body/hdr', /^must be sdr or absent without further codecs: name av1 or hevc/],
+    [{ codecs: ['h264'], hdr: 'keep' }, 'body/hdr', /without further codecs/],
+    [{ audioOnly: true, hdr: 'keep' }, 'body/hdr', /with audioOnly/],
+    [{ codecs: ['av1'], hdr: 'pq' }, 'body/hdr', /sdr, keep/],
   ])('%j is refused', async (body, field, message) => {
     for (const [to, own] of [
       ['/videos/upload-ticket', { filename: 'a.mp4' }],
@@ -147,8 +152,45 @@ describe('a request with codecs', () => {
   });
 });
 
+describe('high dynamic range', () => {
+  test.each([
+    [{ codecs: ['av1'] }, 'sdr'],
+    [{ codecs: ['av1'], hdr: 'sdr' }, 'sdr'],
+    [{ codecs: ['av1'], hdr: 'keep' }, 'keep'],
+  ])('with the ticket %j is in the record and in the work of the engine: %s', async (fields, hdr) => {
+    const { videoId, uploadToken } = await plane.ticket({ filename: 'a.mp4', ...fields });
+    expect(await record(videoId)).toMatchObject({ hdr });
+    const imported = await api('post', '/videos/import').send({
+      url: 'https://example.com/a.mp4',
+      ...fields,
+    });
+    expect(imported.body).toMatchObject({ hdr });
+    await plane.engine.upload(uploadToken);
+    const { attempt, work } = await plane.engine.claim(videoId);
+    expect(work).toMatchObject({ kind: 'plan', hdr });
+    // A retry keeps it.
+    await plane.engine.fail(videoId, attempt, { code: 'transcode_failed', retryable: true });
+    expect((await plane.engine.claim(videoId)).work).toMatchObject({ kind: 'plan', hdr });
+  });
+
+  test('is refused with a watermark', async () => {
+    const { body: image } = await api('post', '/watermarks')
+      .set('content-type', 'image/png')
+      .send(pngOf(64, 32))
+      .expect(201);
+    const fields = { filename: 'a.mp4', codecs: ['av1'], watermark: { image: image.id } };
+    const { body } = await api('post', '/videos/upload-ticket')
+      .send({ ...fields, hdr: 'keep' })
+      .expect(400);
+    expect(body.errors).toMatchObject([
+      { field: 'body/hdr', message: expect.stringMatching(/with a watermark/) },
+    ]);
+    expect(await record((await plane.ticket(fields)).videoId)).toMatchObject({ hdr: 'sdr' });
+  });
+});
+
 test('a request that names no codecs has those of the installation if it can', async () => {
-  const another = await plane.startAnother({ packaging: 'cmaf', codecs: ['av1'] });
+  const another = await plane.startAnother({ packaging: 'cmaf', codecs: ['av1'], hdr: 'keep' });
   try {
     const ask = async (fields: object) => {
       const { body } = await request(another.url)
@@ -156,21 +198,22 @@ test('a request that names no codecs has those of the installation if it can', a
         .set(plane.credentials)
         .send({ filename: 'a.mp4', ...fields })
         .expect(201);
-      const { packaging, codecs } = await record(body.videoId);
-      return [packaging, ...codecs.map(({ codec }: { codec: string }) => codec)];
+      const { packaging, hdr, codecs } = await record(body.videoId);
+      return [packaging, hdr, ...codecs.map(({ codec }: { codec: string }) => codec)];
     };
-    expect(await ask({})).toEqual(['cmaf', 'h264', 'av1']);
-    expect(await ask({ codecs: [] })).toEqual(['cmaf', 'h264']);
-    expect(await ask({ codecs: ['h264', 'hevc'] })).toEqual(['cmaf', 'h264', 'hevc']);
-    expect(await ask({ packaging: 'ts' })).toEqual(['ts', 'h264']);
-    expect(await ask({ audioOnly: true })).toEqual(['cmaf']);
+    expect(await ask({})).toEqual(['cmaf', 'keep', 'h264', 'av1']);
+    expect(await ask({ hdr: 'sdr' })).toEqual(['cmaf', 'sdr', 'h264', 'av1']);
+    expect(await ask({ codecs: [] })).toEqual(['cmaf', 'sdr', 'h264']);
+    expect(await ask({ codecs: ['h264', 'hevc'] })).toEqual(['cmaf', 'keep', 'h264', 'hevc']);
+    expect(await ask({ packaging: 'ts' })).toEqual(['ts', 'sdr', 'h264']);
+    expect(await ask({ audioOnly: true })).toEqual(['cmaf', 'sdr']);
     const { videoId } = await plane.readyVideo('cmaf');
     const clip = await request(another.url)
       .post(`/v1/videos/${videoId}/clips`)
       .set(plane.credentials)
       .send({ start: 3, end: 9 })
       .expect(202);
-    expect(clip.body.codecs).toMatchObject([{ codec: 'h264' }]);
+    expect(clip.body).toMatchObject({ codecs: [{ codec: 'h264' }], hdr: 'sdr' });
   } finally {
     await another.stop();
   }
@@ -182,6 +225,12 @@ test('the setting names codecs, and needs CMAF for others than H.264', () => {
   expect(read({ CODECS: 'h264,hevc', PACKAGING: 'cmaf' })).toEqual(['hevc']);
   expect(() => read({ CODECS: 'av1' })).toThrow('CODECS: av1 can only be packed with PACKAGING=cmaf');
   expect(() => read({ CODECS: 'vp9' })).toThrow('CODECS: must be some of h264, av1, hevc');
+});
+
+test('the setting of high dynamic range is sdr or keep, and sdr by default', () => {
+  const read = (env: Record<string, string>) => readSettings(env).hdr;
+  expect([read({}), read({ HDR: 'sdr' }), read({ HDR: 'keep' })]).toEqual(['sdr', 'sdr', 'keep']);
+  expect(() => read({ HDR: 'map' })).toThrow('HDR: must be sdr or keep');
 });
 
 describe('a codec', () => {

@@ -90,6 +90,7 @@ const CHANGES: Record<string, string> = {
   status: `update videos set status = 'uploading', error_code = null where id = ?`,
   trim: `update videos set trim = '{"start":1,"end":null}' where id = ?`,
   packaging: `update videos set packaging = 'cmaf' where id = ?`,
+  hdr: `update videos set hdr = 'keep' where id = ?`,
   audioOnly: `update videos set audio_only = true where id = ?`,
   watermark: `update videos set watermark = '{"image":"wmk_01m7y5g5zrfqetgq2kbv3n8x7c","corner":"top-left","opacity":1,"width":1,"margin":0}'
     where id = ?`,

@@ -1,4 +1,5 @@
 import { FAILURE_CODES } from '@framelane/contracts/failures';
+import { HDR_CHOICES } from '@framelane/contracts/hdr';
 import { PACKAGING_NAMES } from '@framelane/contracts/packaging';
 import { RENDITIONS, RUNGS, VIDEO_CODECS } from '@framelane/contracts/renditions';
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
@@ -40,6 +41,7 @@ test.each([
   ['videos.environment', 'Environment'],
   ['videos.playback_policy', 'PlaybackPolicy'],
   ['videos.packaging', 'Packaging'],
+  ['videos.hdr', 'Hdr'],
   ['api_keys.environment', 'Environment'],
   ['usage_daily.environment', 'Environment'],
   ['captions.origin', 'Captions.origin'],
@@ -56,6 +58,7 @@ test.each([
   ['FailureCode', FAILURE_CODES],
   ['Rendition', RENDITIONS],
   ['Packaging', PACKAGING_NAMES],
+  ['Hdr', HDR_CHOICES],
   ['Variant', RUNGS],
   ['VideoCodec', VIDEO_CODECS],
 ])('the services know the values of %s', (schema, values) => {

@@ -86,6 +86,7 @@ test.each([
   '20261201-initial',
   '20261205-initial',
   '20261206-initial',
+  '20261207-initial',
 ])(
   'the database of an unreleased version is refused with a sentence that says what to do: %s',
   async (migration) => {

@@ -78,17 +78,11 @@ describe('the configuration of an engine', () => {
       );
   });
 
-  test('reads what renditions in other codecs keep of a source', () => {
-    const read = (ENGINE_TEN_BIT: string, ENGINE_HDR: string) => {
-      const { transcode } = readEngineConfig({ ...REQUIRED, ENGINE_TEN_BIT, ENGINE_HDR });
-      return [transcode.tenBit, transcode.keepsHdr];
-    };
-    expect([read('yes', 'map'), read('no', 'keep')]).toEqual([
-      [true, false],
-      [false, true],
-    ]);
-    expect(() => read('10', 'map')).toThrow('ENGINE_TEN_BIT');
-    expect(() => read('no', 'yes')).toThrow('ENGINE_HDR');
+  test('reads whether renditions in other codecs keep 10 bits', () => {
+    const read = (ENGINE_TEN_BIT: string) =>
+      readEngineConfig({ ...REQUIRED, ENGINE_TEN_BIT }).transcode.tenBit;
+    expect([read('yes'), read('no')]).toEqual([true, false]);
+    expect(() => read('10')).toThrow('ENGINE_TEN_BIT');
   });
 
   test('reads whether surround sound and I-frame renditions are wanted', () => {

@@ -45,8 +45,6 @@ export type TranscodeSettings = {
   surround: boolean;
   /** Whether renditions in other codecs than H.264 have 10 bits a sample, if the source has more than 8 and standard range. */
   tenBit: boolean;
-  /** Whether they keep the high dynamic range of the source, in 10 bits. */
-  keepsHdr: boolean;
   /** Whether the I-frames of the lowest rendition are stored, for scrubbing. */
   iFrames: boolean;
   /** Threads of the decoder, of the filters, and of each encoder. */

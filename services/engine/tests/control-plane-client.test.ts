@@ -131,6 +131,7 @@ describe('the control plane client', () => {
         audioOnly: 'accepted',
         packaging: 'cmaf',
         codecs: ['av1'],
+        hdr: 'keep',
       },
     };
     respondWith(200, planning);

@@ -10,6 +10,14 @@ export const PACKAGINGS: Record<Video['packaging'], { short: string; long: strin
 
 export const PACKAGING_NAMES = Object.keys(PACKAGINGS) as Video['packaging'][];
 
+/** What becomes of high dynamic range in AV1 and HEVC. */
+export const HDR_CHOICES: Record<Video['hdr'], { short: string; long: string }> = {
+  sdr: { short: 'SDR', long: 'Map to standard dynamic range' },
+  keep: { short: 'HDR', long: 'Keep in AV1 and HEVC' },
+};
+
+export const HDR_NAMES = Object.keys(HDR_CHOICES) as Video['hdr'][];
+
 const CODECS: Record<Codec, string> = { h264: 'H.264', av1: 'AV1', hevc: 'HEVC' };
 
 /** Codecs, e.g. `H.264, AV1`. */

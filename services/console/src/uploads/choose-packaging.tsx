@@ -1,18 +1,19 @@
 import { Button, Modal, NativeSelect, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { FormButtons } from '../ui/form-buttons.tsx';
-import { codecNames, PACKAGING_NAMES, PACKAGINGS } from '../ui/packaging-words.ts';
+import { codecNames, HDR_CHOICES, HDR_NAMES, PACKAGING_NAMES, PACKAGINGS } from '../ui/packaging-words.ts';
 import {
   CODEC_CHOICES,
-  needsCmaf,
+  hasFurther,
   type PackagingRequest,
   packagingWords,
   withCodecs,
+  withHdr,
   withPackaging,
 } from './packaging-request.ts';
 import { usePackaging, useUploadQueue } from './uploads-provider.tsx';
 
-/** Chooses how the segments of the next uploads and imports are packed, and their codecs. */
+/** Chooses how the segments of the next uploads and imports are packed, their codecs, and what becomes of high dynamic range. */
 export function ChoosePackaging() {
   const [isOpen, setIsOpen] = useState(false);
   const queue = useUploadQueue();
@@ -56,12 +57,13 @@ function Form({ initial, onCancel, onChosen }: FormProps) {
           It applies to every new video of this workspace that you upload or import here, until you choose
           another one. It cannot be changed afterwards. CMAF has fewer bytes for the same video. Safari has
           not been tried with it. AV1 and HEVC have still fewer bytes, but take longer: they follow when the
-          video can be played. They need CMAF.
+          video can be played. They need CMAF. Only they can keep high dynamic range, unless there is a
+          watermark.
         </p>
         <NativeSelect
           label="Segments"
           value={chosen.packaging ?? ''}
-          disabled={needsCmaf(chosen.codecs)}
+          disabled={hasFurther(chosen.codecs)}
           onChange={({ currentTarget: { value } }) => setChosen(withPackaging(chosen, value))}
           data={[
             { value: '', label: 'As this installation does' },
@@ -75,6 +77,16 @@ function Form({ initial, onCancel, onChosen }: FormProps) {
           data={[
             { value: '', label: 'As this installation does' },
             ...CODEC_CHOICES.map((codecs) => ({ value: codecs.join(), label: codecNames(codecs) })),
+          ]}
+        />
+        <NativeSelect
+          label="High dynamic range"
+          value={chosen.hdr ?? ''}
+          disabled={!hasFurther(chosen.codecs)}
+          onChange={({ currentTarget: { value } }) => setChosen(withHdr(chosen, value))}
+          data={[
+            { value: '', label: 'As this installation does' },
+            ...HDR_NAMES.map((value) => ({ value, label: HDR_CHOICES[value].long })),
           ]}
         />
         <FormButtons cancel="Cancel" onCancel={onCancel} submit="Use" disabled={false} loading={false} />

@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { paths } from '../paths.ts';
 import { Fact, Facts } from '../ui/facts.tsx';
 import { formatBytes, formatDuration, formatTime } from '../ui/format.ts';
-import { codecWords, PACKAGINGS } from '../ui/packaging-words.ts';
+import { codecWords, HDR_CHOICES, PACKAGINGS } from '../ui/packaging-words.ts';
 import { Section } from '../ui/section.tsx';
 import { formatTypedTime } from '../ui/typed-time.ts';
 import { watermarkWords } from '../ui/watermark-words.ts';
@@ -59,13 +59,7 @@ export function VideoFacts({ video, action }: { video: Video; action: ReactNode 
           </>
         )}
         <Fact name="Packaging">{PACKAGINGS[video.packaging].long}</Fact>
-        {video.codecs.length > 1 && (
-          <Fact name="Codecs of the stream">
-            {video.codecs.map((state) => (
-              <div key={state.codec}>{codecWords(state)}</div>
-            ))}
-          </Fact>
-        )}
+        <CodecFacts {...video} />
         <Fact name="Stored">{formatBytes(video.storageBytes)}</Fact>
         <Fact name="Environment">{video.environment}</Fact>
         <Fact name="Created">{formatTime(video.createdAt)}</Fact>
@@ -105,6 +99,21 @@ function TrimFact({ trim }: Pick<Video, 'trim'>) {
   if (trim === null) return null;
   const end = trim.end === null ? 'the end' : formatTypedTime(trim.end);
   return <Fact name="Trim">{`${formatTypedTime(trim.start)} to ${end} of the file`}</Fact>;
+}
+
+/** The codecs of a stream that has not only H.264. */
+function CodecFacts({ codecs, hdr }: Pick<Video, 'codecs' | 'hdr'>) {
+  if (codecs.length < 2) return null;
+  return (
+    <>
+      <Fact name="Codecs of the stream">
+        {codecs.map((state) => (
+          <div key={state.codec}>{codecWords(state)}</div>
+        ))}
+      </Fact>
+      {hdr === 'keep' && <Fact name="High dynamic range">{HDR_CHOICES.keep.long}</Fact>}
+    </>
+  );
 }
 
 function InputIssues({ issues }: { issues: Video['inputIssues'] }) {

@@ -1,5 +1,6 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import type { Hardware } from '@framelane/contracts/hardware';
+import type { HdrChoice } from '@framelane/contracts/hdr';
 import type { ImportTryFailure } from '@framelane/contracts/internal-api';
 import type { InputIssue, VideoRange } from '@framelane/contracts/manifest';
 import type { CommandType } from '@framelane/contracts/messages';
@@ -174,6 +175,8 @@ type VideosTable = {
   packaging: Generated<PackagingName>;
   /** The codecs beside H.264 that the request asks for, in the order of `ALTERNATIVE_CODECS`. */
   codecs: JSONColumnType<AlternativeCodecState[], string | undefined>;
+  /** What becomes of high dynamic range in these codecs. */
+  hdr: Generated<HdrChoice>;
   /** Whether the request wants sound alone (true) or refuses it (false); null for the rule of the installation. */
   audio_only: boolean | null;
   /** The part of the file that the ticket or the import asks for. Null: all of it. */

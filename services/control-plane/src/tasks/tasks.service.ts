@@ -307,6 +307,7 @@ export class TasksService {
         audioOnly: this.#audioOnlyRule(video),
         packaging: video.packaging,
         codecs: video.codecs.map(({ codec }) => codec),
+        hdr: video.hdr,
         ...(video.trim && { trim: video.trim }),
       },
     };

@@ -277,7 +277,7 @@ export async function turnIntoTombstone(trx: Database, videoId: string, move: Mo
 type KeptColumn =
   | ('id' | 'workspace_id' | 'status' | 'deleted_at')
   | 'error_code'
-  | ('environment' | 'packaging' | 'progress' | 'attempt' | 'as_a_whole' | 'playback_version')
+  | ('environment' | 'packaging' | 'hdr' | 'progress' | 'attempt' | 'as_a_whole' | 'playback_version')
   | ('uploaded_at' | 'ready_at' | 'failed_at' | 'source_deleted_at')
   | ('created_at' | 'updated_at' | 'remove_at');
 

@@ -86,6 +86,7 @@ export function toVideoRecord(row: VideoDetails, baseUrl: string): VideoRecord {
     preview: previewOf(row, baseUrl),
     packaging: row.packaging,
     codecs: codecsOf(row),
+    hdr: row.hdr,
     audioOnly: isSoundAlone(row),
     watermark: row.watermark,
     trim: row.trim,

@@ -1,3 +1,4 @@
+import type { HdrChoice } from '@framelane/contracts/hdr';
 import type { DownloadName } from '@framelane/contracts/outputs/download';
 import type { PackagingName } from '@framelane/contracts/packaging';
 import type { AlternativeCodec } from '@framelane/contracts/renditions';
@@ -17,6 +18,7 @@ import {
 import { askForDownloads } from '../outputs/downloads.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import { codecsUnlessNamed } from './codecs-setting.ts';
+import { hdrOf } from './hdr-choice.ts';
 import { fromDays } from './keep-source.ts';
 import { findDueSources } from './sources.store.ts';
 import { type TaskCounts, type TimelineEntry, timelineOf } from './timeline.ts';
@@ -64,6 +66,8 @@ type Deps = {
   packaging: PackagingName;
   /** The codecs beside H.264 by default. */
   codecs: readonly AlternativeCodec[];
+  /** What becomes of high dynamic range in these codecs by default. */
+  hdr: HdrChoice;
   /** Whether engines can recognise speech. */
   hasRecognizer: boolean;
 };
@@ -81,14 +85,17 @@ export class VideosService {
 
   /**
    * Creates a video that waits for its upload, in the caller's transaction, and what is to be made of it. Without `keepSource`,
-   * `packaging` and `codecs`, the defaults of the installation apply. Throws 400 if a language is invalid, and 409 `auto_captions_not_configured`.
+   * `packaging`, `codecs` and `hdr`, the defaults of the installation apply. Throws 400 if a language is invalid or the video cannot keep high dynamic
+   * range, and 409 `auto_captions_not_configured`.
    */
   async create(trx: Database, { downloads = [], autoCaptions, ...video }: NewVideo & Wanted): Promise<void> {
     const languages = readLanguages(autoCaptions);
     if (languages.length > 0) requireRecognizer(this.#deps.hasRecognizer);
-    const { sourceRetentionDays, packaging, codecs } = this.#deps;
+    const { sourceRetentionDays, packaging } = this.#deps;
     const chosen = { keepSource: fromDays(sourceRetentionDays), packaging, ...video };
-    await insertVideo(trx, { codecs: codecsUnlessNamed(chosen, codecs), ...chosen });
+    const codecs = video.codecs ?? codecsUnlessNamed(chosen, this.#deps.codecs);
+    const hdr = hdrOf({ ...video, codecs }, this.#deps.hdr);
+    await insertVideo(trx, { ...chosen, codecs, hdr });
     await askForDownloads(trx, video.id, downloads);
     await askForAutoCaptions(trx, video.id, languages);
   }

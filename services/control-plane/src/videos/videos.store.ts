@@ -32,7 +32,7 @@ const RARE_TAG_VIDEOS = 500;
 
 /** A video that waits for its upload; it is removed after `removeInSeconds`, unless that is null. */
 export type NewVideo = Pick<VideoRow, 'id' | 'environment' | 'filename'> &
-  Partial<OwnFields & Pick<VideoRow, 'packaging'>> & {
+  Partial<OwnFields & Pick<VideoRow, 'packaging' | 'hdr'>> & {
     title: string;
     workspaceId: string;
     removeInSeconds: number | null;
@@ -58,6 +58,7 @@ export async function insertVideo(db: Database, video: NewVideo): Promise<void> 
     watermark,
     trim,
     packaging,
+    hdr,
     codecs = [],
     ...own
   } = video;
@@ -71,6 +72,7 @@ export async function insertVideo(db: Database, video: NewVideo): Promise<void> 
       title,
       workspace_id: workspaceId,
       packaging,
+      hdr,
       codecs: JSON.stringify(codecs.map(preparing)),
       audio_only: audioOnly ?? null,
       watermark: watermark === undefined ? null : JSON.stringify(watermark),

@@ -33,7 +33,7 @@ test('a ladder in another codec has the rungs of the ladder that it is made from
 const SDR = { colorMatrix: 'bt709', colorPrimaries: 'bt709', colorTransfer: 'bt709' };
 const BT2020 = { colorMatrix: 'bt2020nc', colorPrimaries: 'bt2020', colorTransfer: 'smpte2084' };
 const PLAN = { videoRenditions: LADDER, dynamicRange: 'sdr', tagged: SDR } as const;
-const ALL = { tenBit: true, keepsHdr: true, pixelFormat: 'yuv420p10le' };
+const ALL = { tenBit: true, hdr: 'keep', pixelFormat: 'yuv420p10le' } as const;
 const WATERMARK = {} as never;
 
 test('sound alone has no ladder, and a codec none whose encoder needs larger frames', () => {
@@ -55,9 +55,9 @@ test.each([
   ['PQ', { ...PLAN, dynamicRange: 'pq', tagged: BT2020 }, ALL, { range: 'pq' }],
   ['HLG', { ...PLAN, dynamicRange: 'hlg', tagged: BT2020 }, { ...ALL, tenBit: false }, { range: 'hlg' }],
   [
-    'SDR unless the engine keeps PQ',
+    'SDR unless the video keeps PQ',
     { ...PLAN, dynamicRange: 'pq', tagged: BT2020 },
-    { ...ALL, keepsHdr: false },
+    { ...ALL, hdr: 'sdr' },
     undefined,
   ],
   [

@@ -1,3 +1,4 @@
+import type { HdrChoice } from '@framelane/contracts/hdr';
 import {
   type AlternativeCodec,
   partsOf,
@@ -50,16 +51,16 @@ function fits(codec: AlternativeCodec, renditions: readonly VideoRenditionPlan[]
   return renditions.every(({ width, height }) => width >= smallest.width && height >= smallest.height);
 }
 
-type TenBitSettings = Pick<TranscodeSettings, 'tenBit' | 'keepsHdr'>;
+type TenBitSettings = Pick<TranscodeSettings, 'tenBit'> & { hdr: HdrChoice };
 
 /** A watermark is an image in 8 bits and standard range, so the renditions are, too. */
 function tenBitOf(
   pixelFormat: string,
   { dynamicRange, tagged, watermark }: Parameters<typeof planAlternatives>[1],
-  { tenBit, keepsHdr }: TenBitSettings,
+  { tenBit, hdr }: TenBitSettings,
 ): TenBit | undefined {
   if (watermark) return undefined;
   const isBt2020 = yuvMatrix(tagged) === 'bt2020nc' && tagged.colorPrimaries === 'bt2020';
-  if (dynamicRange !== 'sdr') return keepsHdr && isBt2020 ? { range: dynamicRange } : undefined;
+  if (dynamicRange !== 'sdr') return hdr === 'keep' && isBt2020 ? { range: dynamicRange } : undefined;
   return tenBit && hasHighBitDepth(pixelFormat) ? { range: 'sdr' } : undefined;
 }

@@ -236,7 +236,7 @@ async function runClaimedPlanning(
 ): Promise<Made> {
   const { logger, metrics, signal } = context;
   const { videoId } = output.facts;
-  const { hashSource, pieceSeconds, audioOnly, packaging, codecs, trim } = work;
+  const { hashSource, pieceSeconds, audioOnly, packaging, codecs, hdr, trim } = work;
   const watermarkImage = imageOf(watermark);
   const source: JobSource = {
     videoId,
@@ -257,7 +257,7 @@ async function runClaimedPlanning(
     if (!isStored) throw new WorkObsoleteError('The try ended before its plan was stored');
   };
   const { plan, result } = await runPlanning(
-    { source, pieceSeconds, audioOnly, packaging, codecs, trim, watermark, output, storePlan },
+    { source, pieceSeconds, audioOnly, packaging, codecs, hdr, trim, watermark, output, storePlan },
     context,
   );
   return result && { result, count: () => metrics.transcodeCompleted(plan.encode.duration) };

@@ -1,4 +1,5 @@
 import type { Hardware } from '@framelane/contracts/hardware';
+import type { HdrChoice } from '@framelane/contracts/hdr';
 import type { AlternativeCodec } from '@framelane/contracts/renditions';
 import { PLAN_VERSION, type TranscodePlan } from '@framelane/contracts/transcode-plan';
 import { planOptionalTasks, planTasks } from '../outputs/plan-tasks.ts';
@@ -19,6 +20,7 @@ const THREADS_OF_PIECE = 1;
  * The plan of a video. It has no tasks if the video is short or cannot be cut: then one run makes everything.
  *
  * @param codecs those that the video has beside H.264
+ * @param hdr what becomes of high dynamic range in these codecs
  * @param pieceSeconds the duration of a piece; null if the video must not be cut
  * @param isWhole whether one run makes everything that the video waits for
  * @param revision the number of plans that this one replaces
@@ -34,8 +36,9 @@ export async function planVideo(
     iFrames,
     codecs,
     ...picture
-  }: Pick<TranscodeSettings, 'preset' | 'threads' | 'iFrames' | 'tenBit' | 'keepsHdr'> & {
+  }: Pick<TranscodeSettings, 'preset' | 'threads' | 'iFrames' | 'tenBit'> & {
     codecs: readonly AlternativeCodec[];
+    hdr: HdrChoice;
   },
   {
     pieceSeconds,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { HdrChoice } from '@framelane/contracts/hdr';
 import type { AudioOnlyRule } from '@framelane/contracts/internal-api';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import type { PackagingName } from '@framelane/contracts/packaging';
@@ -38,6 +39,8 @@ export type PlanningJob = {
   packaging: PackagingName;
   /** The codecs that the video has beside H.264. */
   codecs: readonly AlternativeCodec[];
+  /** What becomes of high dynamic range in these codecs. */
+  hdr: HdrChoice;
   /** The part of the source that the video has; undefined for all. */
   trim?: Trim | undefined;
   /** Its image is in the folder of the source. */
@@ -59,8 +62,8 @@ export async function runPlanning(
   return withSource(job.source, context, async (directory, sourceSha256) => {
     const { metrics } = context;
     const watermark = job.watermark && (await planWatermark(job.watermark, directory, context));
-    const { audioOnly, packaging, codecs, trim, pieceSeconds } = job;
-    const settings = { ...context.settings, packaging, codecs, watermark, trim };
+    const { audioOnly, packaging, codecs, hdr, trim, pieceSeconds } = job;
+    const settings = { ...context.settings, packaging, codecs, hdr, watermark, trim };
     const { planned, texts } = await metrics.inStage('probe', async () => {
       const { source, texts } = await readTextTracks(
         await probeSource(directory, { audioOnly, isTrimmed: trim !== undefined }, context),

@@ -40,7 +40,7 @@ import { makeSample, withoutCopy } from './support/sources.ts';
 
 type Planned = { source: ProbedVideo; plan: ExplainedPlan };
 
-const EIGHT_BITS = { tenBit: false, keepsHdr: false };
+const EIGHT_BITS = { tenBit: false, hdr: 'sdr' } as const;
 
 type Round = {
   engine: Cost & { bytes: number; secondsAfterFfmpeg: number; progressError: number };

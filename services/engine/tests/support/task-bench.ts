@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { planClip, windowOf } from '@framelane/contracts/clip-plan';
 import type { ClipWork } from '@framelane/contracts/clip-work';
 import { newContentKey } from '@framelane/contracts/content-key';
+import type { HdrChoice } from '@framelane/contracts/hdr';
 import { newId } from '@framelane/contracts/ids';
 import type { StoredTrack } from '@framelane/contracts/internal-api';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
@@ -72,6 +73,8 @@ export class TaskBench implements StoredVideos {
   packaging = TEST_PACKAGING;
   /** The codecs that all videos have beside H.264. */
   codecs: readonly AlternativeCodec[] = [];
+  /** What becomes of high dynamic range in these codecs. */
+  hdr: HdrChoice = 'sdr';
   /** The watermark of all videos. */
   watermark: ClaimedWatermark | undefined;
   /** The part of their sources that all videos have. */
@@ -104,7 +107,6 @@ export class TaskBench implements StoredVideos {
       maxRates: DEFAULT_MAX_RATES,
       surround: false,
       tenBit: false,
-      keepsHdr: false,
       iFrames: true,
       threads: 2,
       limits: { ...DEFAULT_TRANSCODE_LIMITS, reservedDiskBytes: 0 },
@@ -152,7 +154,7 @@ export class TaskBench implements StoredVideos {
         }),
       };
       const captions = { directory, logger: this.#logger };
-      const settings = { ...this.#settings, codecs: this.codecs };
+      const settings = { ...this.#settings, codecs: this.codecs, hdr: this.hdr };
       const plan = await planVideo(planned, texts, settings, { pieceSeconds, revision: 0 }, captions);
       return { source, plan: transcodePlanSchema.parse(JSON.parse(JSON.stringify(plan))) };
     });

@@ -117,6 +117,7 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
           audioOnly: 'refused',
           packaging: TEST_PACKAGING,
           codecs: [],
+          hdr: 'sdr',
         },
       });
       const waitingSince = new Date().toISOString();

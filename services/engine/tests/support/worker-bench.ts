@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newContentKey } from '@framelane/contracts/content-key';
+import type { HdrChoice } from '@framelane/contracts/hdr';
 import { newId } from '@framelane/contracts/ids';
 import {
   type AudioOnlyRule,
@@ -83,6 +84,8 @@ export class WorkerBench {
   packaging = TEST_PACKAGING;
   /** The codecs that all videos have beside H.264. */
   codecs: readonly AlternativeCodec[] = [];
+  /** What becomes of high dynamic range in these codecs. */
+  hdr: HdrChoice = 'sdr';
   /** The part of their sources that all videos have. */
   trim: Trim | undefined;
   /** The watermark of all videos. */
@@ -189,7 +192,6 @@ export class WorkerBench {
         maxRates: DEFAULT_MAX_RATES,
         surround: false,
         tenBit: false,
-        keepsHdr: false,
         iFrames: true,
         threads: 2,
         limits: { ...DEFAULT_TRANSCODE_LIMITS, reservedDiskBytes: 0, ...limits },
@@ -266,7 +268,7 @@ export class WorkerBench {
 
   #claimPlanning({ videoId }: ClaimTaskRequest): ClaimTaskResponse | null {
     if (!this.#claimable.delete(videoId)) return null;
-    const { hashSource, pieceSeconds, audioOnly, packaging, codecs, trim } = this;
+    const { hashSource, pieceSeconds, audioOnly, packaging, codecs, hdr, trim } = this;
     const work = {
       kind: 'plan' as const,
       hashSource,
@@ -274,6 +276,7 @@ export class WorkerBench {
       audioOnly,
       packaging,
       codecs,
+      hdr,
       ...(trim && { trim }),
     };
     return { ...this.#claimed(videoId, PLANNING_TASK), work };

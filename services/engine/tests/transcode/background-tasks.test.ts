@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import type { MessageOf } from '@framelane/contracts/messages';
-import { taskNumber } from '@framelane/contracts/outputs/tasks';
+import { PLANNING_TASK, taskNumber } from '@framelane/contracts/outputs/tasks';
 import { PACKAGING_OF_ALTERNATIVES } from '@framelane/contracts/packaging';
 import { ALTERNATIVE_CODECS } from '@framelane/contracts/renditions';
 import { makeClip } from '@framelane/test-kit/clips';
@@ -43,6 +43,24 @@ async function readyVideo(): Promise<{ videoId: string; task: number }> {
   return { videoId, task: taskNumber(0) };
 }
 
+test.each([
+  ['sdr', undefined],
+  ['keep', { range: 'hlg' }],
+] as const)(
+  'the claim of the planning says what the plan does with high dynamic range: %s',
+  async (hdr, tenBit) => {
+    bench.hdr = hdr;
+    const tags = 'range=tv:colorspace=bt2020nc:color_primaries=bt2020:color_trc=arib-std-b67';
+    const clip = await makeClip(join(bench.directory, 'hlg.mp4'), {
+      video: 'testsrc2=s=64x64:r=25:d=1',
+      options: ['-vf', `setparams=${tags}`, '-pix_fmt', 'yuv420p10le'],
+    });
+    const { videoId } = await bench.transcode(clip);
+    const ladders = bench.plans.get(videoId)?.alternatives;
+    expect(ladders?.map((ladder) => [ladder.codec, ladder.tenBit])).toEqual([[CODEC, tenBit]]);
+  },
+);
+
 /** From now on, the object store stores no segment of that video until the returned function is called. */
 function holdSegmentsOf(videoId: string): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -78,7 +96,13 @@ test.each(['plan', 'task'] as const)('an optional task begins when no %s is in p
   const other = command === 'plan' ? await bench.store(short) : await plannedVideo();
   const storeSegments = bench.holdSegments();
   await bench.command(other, command);
-  await until(() => bench.progress(other).length > 0);
+  // The planning of a long video may have reported progress before.
+  const begun = command === 'plan' ? PLANNING_TASK : taskNumber(0);
+  await until(() =>
+    bench.events.some(
+      ({ type, data }) => type === 'task.progress' && data.videoId === other && data.task === begun,
+    ),
+  );
   await bench.command(videoId, 'background');
   // Reports that renew the lease, one second after another: the optional task would have been claimed by then.
   const before = bench.progress(other).length;

@@ -179,9 +179,10 @@ test.each(ALTERNATIVE_CODECS)('a piece in %s is the same on an engine with other
 describe('a source with 10 bits a sample', () => {
   let rich: TaskBench;
   beforeAll(async () => {
-    rich = await TaskBench.start({ tenBit: true, keepsHdr: true });
+    rich = await TaskBench.start({ tenBit: true });
     rich.packaging = PACKAGING_OF_ALTERNATIVES;
     rich.codecs = ALTERNATIVE_CODECS;
+    rich.hdr = 'keep';
   });
   afterAll(() => rich.stop());
 
@@ -245,7 +246,7 @@ describe('a source with 10 bits a sample', () => {
     }
   });
 
-  test('has 8 bits and the standard range unless the engine is set otherwise', async () => {
+  test('has 8 bits and the standard range unless the engine or the video is set otherwise', async () => {
     for (const name of ['sdr', 'pq'])
       for (const { stream, rendition } of await madeBy(bench, await sourceOf(name, '10le'))) {
         expect(stream).toMatchObject({ pix_fmt: 'yuv420p', color_transfer: 'bt709' });

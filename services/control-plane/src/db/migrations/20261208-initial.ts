@@ -98,6 +98,7 @@ const TABLES = [
     passthrough text,
     packaging text not null default 'ts' check (packaging in ('ts', 'cmaf')),
     codecs jsonb not null default '[]' constraint codecs_are_an_array check (jsonb_typeof(codecs) = 'array'),
+    hdr text not null default 'sdr' check (hdr in ('sdr', 'keep')),
     audio_only boolean,
     trim jsonb,
     watermark jsonb,
