@@ -35,3 +35,9 @@ test('a window has one frame at least', () => {
   const encode = { ...PLAN.encode, frameRate: { numerator: 10, denominator: 1 } };
   expect(windowOf({ encode }, { start: 1.95, end: 2.0499995 })).toEqual({ firstFrame: 20, frames: 1 });
 });
+
+test('the key frames of a video are not those of its clips', () => {
+  const encode = { ...PLAN.encode, keyFrames: [0, GOP] };
+  const { plan } = planClip({ ...PLAN, encode }, [], { firstFrame: GOP, frames: GOP });
+  expect(plan.encode).not.toHaveProperty('keyFrames');
+});

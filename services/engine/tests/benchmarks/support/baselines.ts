@@ -144,6 +144,17 @@ export function presetAlone(options: readonly string[]): string[] {
   return ['-x264-params:v:0', '-refs:v:0'].reduce<string[]>(without, [...options]);
 }
 
+/**
+ * The options of the engine for x264 before ADR 86, with the preset `veryfast`.
+ *
+ * @param isSmall whether the rendition is small (see `VideoDemands`)
+ */
+export function formerly(options: readonly string[], isSmall: boolean): string[] {
+  if (isSmall) return [...options];
+  const params = options.indexOf('-x264-params:v:0') + 1;
+  return without(options.with(params, 'me=dia:aq-mode=2:direct=temporal'), '-refs:v:0');
+}
+
 /** Options without one and its value. */
 export function without(options: readonly string[], name: string): string[] {
   const at = options.indexOf(name);

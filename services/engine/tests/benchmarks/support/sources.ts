@@ -45,14 +45,26 @@ export async function withoutCopy(directory: string, path: string): Promise<stri
   return copy;
 }
 
+/** The clips that `makeQualityClips` can make. */
+export const QUALITY_CLIPS = ['slides', 'motion', 'grain', 'screen'] as const;
+
 /**
- * Three clips of 1080p that differ in what makes them hard to encode: motion and detail, grain, and text with sharp edges. Their
- * frames are stored without loss.
+ * Clips of 1080p that differ in what makes them hard to encode: motion and detail, grain, text with sharp edges, and slides, which are
+ * still. Their frames are stored without loss.
  */
-export async function makeQualityClips(directory: string): Promise<string[]> {
+export async function makeQualityClips(directory: string, names: readonly string[]): Promise<string[]> {
   const still = 's=1920x1080:r=30:d=4';
   const text = "drawtext=text='The quick brown fox jumps over the lazy dog 0123456789':fontsize";
-  const clips = {
+  const slide = (colour: string, title: string) =>
+    `color=${colour}:s=1920x1080:r=30:d=8.4,drawtext=text='${title}':fontsize=96:x=120:y=120,${text}=40:x=160:y=400,${text}=40:x=160:y=520,format=yuv420p`;
+  const clips: Record<(typeof QUALITY_CLIPS)[number], string[]> = {
+    slides: [
+      `${slide('white', 'Storage')}[a]`,
+      `${slide('0xe8e8d0', 'Encoders')}[b]`,
+      `${slide('white', 'Delivery')}[c]`,
+      '[a][b]xfade=fade:0.4:8[d]',
+      '[d][c]xfade=slideleft:0.4:16',
+    ],
     motion: [
       'mandelbrot=s=1920x1080:r=30:maxiter=300:start_scale=0.4:end_scale=0.02:end_pts=180,trim=duration=4[a]',
       [
@@ -73,7 +85,8 @@ export async function makeQualityClips(directory: string): Promise<string[]> {
     ],
   };
   return Promise.all(
-    Object.entries(clips).map(async ([name, chains]) => {
+    QUALITY_CLIPS.filter((name) => names.includes(name)).map(async (name) => {
+      const chains = clips[name];
       const path = join(directory, `${name}.mkv`);
       const frames = ['-filter_complex', `${chains.join(';')},format=yuv420p,setsar=1[out]`, '-map', '[out]'];
       await ffmpeg(...frames, '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '0', path);
