@@ -149,12 +149,13 @@ async function transcode(
   let { planned, plan, device } = first;
   let { output } = job;
   for (;;) {
-    const { videoRenditions, audio, copiesVideo, obstacles } = planned.plan;
+    const { videoRenditions, audio, copiesVideo, keyFrames, obstacles } = planned.plan;
     logger.info('transcode.planned', {
       ...output.facts,
       renditions: videoRenditions.length,
       audioRenditions: audio.length,
       copiesVideo,
+      hasStillSegments: keyFrames !== undefined,
       obstacles,
       hardware: plan.encoder.hardware ?? null,
     });

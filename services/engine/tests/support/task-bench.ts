@@ -69,6 +69,7 @@ export class TaskBench implements StoredVideos {
   readonly objects: FileObjectStore;
   readonly contentKey = newContentKey();
   readonly copiesVideo = new Set<string>();
+  readonly stillVideos = new Set<string>();
   /** How the segments of all videos are packed. */
   packaging = TEST_PACKAGING;
   /** The codecs that all videos have beside H.264. */
@@ -248,6 +249,7 @@ export class TaskBench implements StoredVideos {
     const video = await this.store(path);
     const plan = await this.taskPlan(video, pieceSeconds, allowCopy);
     if (plan.encode.copiesVideo) this.copiesVideo.add(video.videoId);
+    if (plan.encode.keyFrames) this.stillVideos.add(video.videoId);
     const results: TaskResult[] = [];
     for (const position of [...plan.tasks, ...plan.optionalTasks].map((_, at) => at).toReversed())
       results.push(await this.runTask({ video, plan, position }));
@@ -330,7 +332,8 @@ export class TaskBench implements StoredVideos {
       },
     });
     const facts2 = { ...parent.plan.facts, captions: [], chapters: [] };
-    const copiesVideo = plan.encode.copiesVideo ? new Set([videoId]) : new Set<string>();
+    const copiesVideo = new Set(plan.encode.copiesVideo ? [videoId] : []);
+    const stillVideos = new Set(parent.plan.encode.keyFrames ? [videoId] : []);
     return {
       video: { videoId, sourceBytes: 0 },
       contentKey,
@@ -344,6 +347,7 @@ export class TaskBench implements StoredVideos {
         objects: this.objects,
         contentKey,
         copiesVideo,
+        stillVideos,
         packaging: this.packaging,
         segmentKey: (...address) => this.segmentKey(...address),
         stored: (of) => this.stored(of),

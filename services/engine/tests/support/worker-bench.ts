@@ -72,6 +72,8 @@ export class WorkerBench {
   readonly contentKey = newContentKey();
   /** Videos whose highest rendition is a copy. */
   readonly copiesVideo = new Set<string>();
+  /** Encoded videos with fewer key frames than one every two seconds. */
+  readonly stillVideos = new Set<string>();
   /** The number of the attempt of all claims. */
   attempt = 1;
   /** Whether the control plane still regards all tries as current. It refuses the plans of others. */
@@ -130,9 +132,12 @@ export class WorkerBench {
     const logger = createLogger({ service: 'test' });
     logger.silent = process.env.SHOW_LOGS === undefined;
     const info = logger.info.bind(logger);
-    logger.info = ((event: string, facts: { videoId: string; copiesVideo: boolean }) => {
-      if (event === 'transcode.planned')
+    type PlanFacts = { videoId: string; copiesVideo: boolean; hasStillSegments: boolean };
+    logger.info = ((event: string, facts: PlanFacts) => {
+      if (event === 'transcode.planned') {
         this.copiesVideo[facts.copiesVideo ? 'add' : 'delete'](facts.videoId);
+        if (facts.hasStillSegments) this.stillVideos.add(facts.videoId);
+      }
       return info(event, facts);
     }) as unknown as Logger['info'];
     this.directory = directory;
@@ -422,7 +427,14 @@ export class WorkerBench {
 /** What the checks of stored videos need. */
 export type StoredVideos = Pick<
   WorkerBench,
-  'directory' | 'objects' | 'contentKey' | 'copiesVideo' | 'packaging' | 'segmentKey' | 'stored'
+  | 'directory'
+  | 'objects'
+  | 'contentKey'
+  | 'copiesVideo'
+  | 'stillVideos'
+  | 'packaging'
+  | 'segmentKey'
+  | 'stored'
 >;
 
 function sourceOf(videoId: string): string {
