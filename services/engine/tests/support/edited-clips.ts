@@ -16,6 +16,9 @@ const LONG_OUTPUT = { encoding: 'buffer', maxBuffer: 64 * 1024 ** 2 } as const;
 export const RATE = 25;
 export const SECONDS = 24;
 
+/** The width and height of counted frames. */
+export const COUNTED_SIZE = 64;
+
 /** The pitch of the tone at a second of the audio, in hertz. */
 const LOWEST_PITCH = 400;
 const PITCH_PER_SECOND = 100;
@@ -35,9 +38,6 @@ export function countedClip({
     audio: `aevalsrc='0.3*sin(2*PI*(${LOWEST_PITCH}*t+${PITCH_PER_SECOND / 2}*t*t))':s=48000:d=${seconds}`,
   };
 }
-
-/** The width and height of counted frames. */
-export const COUNTED_SIZE = 64;
 
 /** The numbers that decoded frames show, in grey. */
 export function shownNumbers(frames: readonly Buffer[]): number[] {
