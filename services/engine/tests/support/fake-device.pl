@@ -42,7 +42,7 @@ fail("[h264_$encoder \@ 0x1] OpenEncodeSessionEx failed: out of memory (10): (no
 my %option = (
   '-rc_mode:v' => undef, '-idr_interval:v' => undef, '-sei:v' => undef, '-low_power:v' => undef,
   '-adaptive_i:v' => undef, '-tune:v' => undef, '-rc:v' => undef, '-b_ref_mode:v' => undef,
-  '-forced_idr:v' => '-forced-idr:v',
+  '-preset:v' => undef, '-forced_idr:v' => '-forced-idr:v',
 );
 my %devices;
 my $filter_device = '';
@@ -74,11 +74,10 @@ while (@args) {
     push @real, $name, shift @args;
   } elsif ($name eq '-c:v') {
     shift @args;
-    push @real, $name, 'libx264', '-sc_threshold:v', '0', '-x264-params:v',
+    # With the fastest preset, a frame that is forced in an open GOP is no key frame.
+    my $preset = $behaviour{'open-gop'} ? 'veryfast' : 'ultrafast';
+    push @real, $name, 'libx264', '-preset:v', $preset, '-sc_threshold:v', '0', '-x264-params:v',
       'colorprim=undef:transfer=undef:colormatrix=undef' . ($behaviour{'open-gop'} ? ':open-gop=1' : '');
-  } elsif ($name eq '-preset:v') {
-    shift @args;
-    push @real, $name, 'ultrafast';
   } elsif ($name eq '-profile:v') {
     push @real, $name, shift @args, '-8x8dct:v', '1';
   } elsif ($name eq '-level:v') {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CLOCK_HZ, type RenditionManifest } from '@framelane/contracts/manifest';
+import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
 import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -190,40 +190,46 @@ const SOURCES: Record<string, { file: string } & Clip> = {
 
 type Frame = { milliseconds: number; hash: string };
 
-/** The decoded frames or the decoded audio of a rendition, and when each is shown or heard after the first frame of the video. */
-async function framesOf(
-  bench: WorkerBench,
-  videoId: string,
-  manifest: MadeVideo,
-  { name }: RenditionManifest,
-): Promise<Frame[]> {
-  const path = await renditionFile(
-    bench,
-    videoId,
-    manifest.renditions.find((each) => each.name === name),
+/** A rendition of a video that a bench has made, by its name. */
+type StoredRendition = { bench: WorkerBench; videoId: string; manifest: MadeVideo; name: string };
+
+/**
+ * The decoded frames or the decoded audio of renditions, and when each is shown or heard after the first frame of the video. One run of ffmpeg
+ * reads all: each start takes time.
+ */
+async function framesOf(renditions: readonly StoredRendition[]): Promise<Frame[][]> {
+  const paths = await Promise.all(
+    renditions.map(({ bench, videoId, manifest, name }) =>
+      renditionFile(
+        bench,
+        videoId,
+        manifest.renditions.find((each) => each.name === name),
+      ),
+    ),
   );
-  const listing = `${path}.frames`;
-  // Audio is decoded in frames, each of which has a time.
+  const listingOf = (path: string) => `${path}.frames`;
   await ffmpeg(
     '-copyts',
-    '-i',
-    path,
-    '-map',
-    '0',
-    '-vsync',
-    'passthrough',
-    '-enc_time_base',
-    `1:${CLOCK_HZ}`,
-    '-f',
-    'framehash',
-    '-hash',
-    'murmur3',
-    listing,
+    ...paths.flatMap((path) => ['-i', path]),
+    // Audio is decoded in frames, each of which has a time.
+    ...paths.flatMap((path, input) => [
+      ...['-map', String(input), '-vsync', 'passthrough', '-enc_time_base', `1:${CLOCK_HZ}`],
+      ...['-f', 'framehash', '-hash', 'murmur3', listingOf(path)],
+    ]),
   );
-  const lines = (await readFile(listing, 'utf8')).split('\n').filter((line) => /^\d/.test(line));
+  return Promise.all(
+    renditions.map(async ({ manifest }, at) =>
+      readFrames(await readFile(listingOf(paths[at] ?? ''), 'utf8'), manifest.startTimestamp),
+    ),
+  );
+}
+
+/** Reads lines of stream, dts, pts, duration, size and checksum. */
+function readFrames(listing: string, startTimestamp: number): Frame[] {
+  const lines = listing.split('\n').filter((line) => /^\d/.test(line));
   return lines.map((line) => {
     const [, , pts, , , hash = ''] = line.split(',').map((part) => part.trim());
-    return { milliseconds: (1000 * (Number(pts) - manifest.startTimestamp)) / CLOCK_HZ, hash };
+    return { milliseconds: (1000 * (Number(pts) - startTimestamp)) / CLOCK_HZ, hash };
   });
 }
 
@@ -240,11 +246,13 @@ test.each(Object.entries(SOURCES))(
       }));
     expect(facts(inFragments.manifest)).toEqual(facts(inStreams.manifest));
     expect(inFragments.manifest.iFrames?.segments.length).toBe(inStreams.manifest.iFrames?.segments.length);
-    for (const rendition of inFragments.manifest.renditions) {
-      const [made, expected] = await Promise.all([
-        framesOf(fragments, inFragments.videoId, inFragments.manifest, rendition),
-        framesOf(streams, inStreams.videoId, inStreams.manifest, rendition),
-      ]);
+    const names = inFragments.manifest.renditions.map(({ name }) => name);
+    const frames = await framesOf([
+      ...names.map((name) => ({ bench: fragments, ...inFragments, name })),
+      ...names.map((name) => ({ bench: streams, ...inStreams, name })),
+    ]);
+    for (const at of names.keys()) {
+      const [made = [], expected = []] = [frames[at], frames[names.length + at]];
       expect(expected.length).toBeGreaterThan(0);
       expect(made.map(({ hash }) => hash)).toEqual(expected.map(({ hash }) => hash));
       const apart = made.map(({ milliseconds }, at) =>
