@@ -16,7 +16,7 @@ import {
 import { watermarkPlan } from './watermark.ts';
 
 /** Version of plans. Increase it when engines of the two versions would make different segments from the same plan. */
-export const PLAN_VERSION = 8;
+export const PLAN_VERSION = 9;
 
 /** Width and height in pixels. */
 const size = z.object({ width: z.int().positive(), height: z.int().positive() });
@@ -140,6 +140,11 @@ const encodePlan = z.object({
   videoRenditions: z.array(videoRenditionPlan).readonly(),
   /** Whether the top rendition is a stream copy of the source. All renditions are then cut at the source's key frames. */
   copiesVideo: z.boolean(),
+  /**
+   * The codec beside H.264 whose top rendition is a stream copy of the source. All renditions are then cut at the source's key frames, too. Absent if it
+   * is none.
+   */
+  copiedAlternative: z.enum(ALTERNATIVE_CODECS).optional(),
   packaging: z.enum(PACKAGING_NAMES),
   /** How segments are cut (see `Cuts`). */
   startsShort: z.boolean(),
@@ -178,13 +183,21 @@ const encodePlan = z.object({
 });
 export type EncodePlan = z.infer<typeof encodePlan>;
 
-/** The renditions of a video in a codec that it does not wait for: those of all its rungs, lowest first. All are encoded. */
+/** The renditions of a video in a codec that it does not wait for: those of all its rungs, lowest first. */
 const alternativeLadder = z.object({
   codec: z.enum(ALTERNATIVE_CODECS),
   videoRenditions: z.array(videoRenditionPlan).min(1).readonly(),
   tenBit: tenBit.optional(),
 });
 export type AlternativeLadder = z.infer<typeof alternativeLadder>;
+
+/** Whether all renditions have the key frames of the source, because one of them is a stream copy. */
+export function hasSourceKeyFrames({
+  copiesVideo,
+  copiedAlternative,
+}: Pick<EncodePlan, 'copiesVideo' | 'copiedAlternative'>): boolean {
+  return copiesVideo || copiedAlternative !== undefined;
+}
 
 /** Whether a plan makes sound alone. */
 export function isSoundAlone({ videoRenditions }: Pick<EncodePlan, 'videoRenditions'>): boolean {
@@ -247,7 +260,7 @@ export type TranscodePlan = z.infer<typeof transcodePlanSchema>;
 export const taskPlanSchema = transcodePlanSchema.omit({ facts: true, tasks: true, optionalTasks: true });
 export type TaskPlan = z.infer<typeof taskPlanSchema>;
 
-/** How to transcode the source in another codec: its renditions alone, all of them encoded. Throws if the plan does not have that codec. */
+/** How to transcode the source in another codec: its renditions alone. Throws if the plan does not have that codec. */
 export function encodePlanIn(
   codec: AlternativeCodec,
   { encode, alternatives }: Pick<TranscodePlan, 'encode' | 'alternatives'>,
@@ -258,7 +271,7 @@ export function encodePlanIn(
   return {
     ...encode,
     videoRenditions,
-    copiesVideo: false,
+    copiesVideo: encode.copiedAlternative === codec,
     audio: [],
     ...(tenBit && { tenBit, colour: colourOf(tenBit, encode) }),
   };

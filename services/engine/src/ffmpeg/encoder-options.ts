@@ -1,5 +1,10 @@
 import type { Piece } from '@framelane/contracts/outputs/piece-task';
-import type { AudioPlan, EncodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
+import {
+  type AudioPlan,
+  type EncodePlan,
+  hasSourceKeyFrames,
+  type VideoRenditionPlan,
+} from '@framelane/contracts/transcode-plan';
 import { AUDIO_ENCODER, encoderOf, PLAIN_ENCODER } from '../encoders/encoders.ts';
 import { KEY_FRAME_SECONDS } from '../plan/key-frames.ts';
 import { rungTraits } from '../plan/ladder.ts';
@@ -14,7 +19,7 @@ type EncoderSettings = { preset: string; threads: number; device?: HardwareRun |
 /** What the options of encoders depend on. */
 type EncodedVideo = Pick<
   EncodePlan,
-  'colour' | 'copiesVideo' | 'firstFrame' | 'frameRate' | 'videoRenditions'
+  'colour' | 'copiedAlternative' | 'copiesVideo' | 'firstFrame' | 'frameRate' | 'videoRenditions'
 >;
 
 /** Encoder options of a video rendition of the whole video. */
@@ -51,7 +56,7 @@ function optionsOf(
   const { plan, settings, keyFrames } = options;
   const { preset, threads, device } = settings;
   // With a stream copy, this has an effect only if the source has fewer key frames than its packets declare.
-  const longest = plan.copiesVideo ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
+  const longest = hasSourceKeyFrames(plan) ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
   const { name, width, height, maxRate, frameStep } = rendition;
   const framesPerSecond = toNumber(plan.frameRate) / frameStep;
   const bufferSize = BUFFER_SECONDS * maxRate;
@@ -91,7 +96,7 @@ function frameRateOf(
 
 /** By time: at 29.97 frames per second, key frames at a fixed number of frames would drift from the segment boundaries. */
 function keyFrameRule(rendition: VideoRenditionPlan, plan: EncodePlan): string {
-  return plan.copiesVideo ? 'source' : `expr:${keyFrameExpression(rendition, plan)}`;
+  return hasSourceKeyFrames(plan) ? 'source' : `expr:${keyFrameExpression(rendition, plan)}`;
 }
 
 /**
@@ -107,8 +112,13 @@ function keyFrameExpression({ frameStep }: VideoRenditionPlan, { videoRenditions
 }
 
 /** Options of the stream copy of the video as a rendition. */
-export function videoCopyOptions({ colour }: Pick<EncodePlan, 'colour'>): string[] {
-  return ['-c:v', 'copy', '-bsf:v', PLAIN_ENCODER.copyFilters(colour)];
+export function videoCopyOptions(
+  { name }: Pick<VideoRenditionPlan, 'name'>,
+  { colour }: Pick<EncodePlan, 'colour'>,
+): string[] {
+  const { copyFilters, copyOptions = [] } = encoderOf(name);
+  const values = [['-c', 'copy'], ['-bsf', copyFilters(colour)], ...copyOptions] as const;
+  return values.flatMap(([option, value]) => [`${option}:v`, value]);
 }
 
 /** Options of an audio rendition: of its encoder, or of a stream copy. */

@@ -1,12 +1,21 @@
 import { PACKAGING_NAMES } from '@framelane/contracts/packaging';
-import type { RenditionName, VideoRendition } from '@framelane/contracts/renditions';
+import {
+  type AlternativeCodec,
+  PLAIN_CODEC,
+  type RenditionName,
+  type VideoCodec,
+  type VideoRendition,
+} from '@framelane/contracts/renditions';
+import type { Cuts } from '@framelane/contracts/segment-times';
 import type { EncodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
+import { encoderOfCodec } from '../encoders/encoders.ts';
 import { mayRepeatFields, storesFields } from '../source/codec-traits.ts';
 import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
 import type { VideoTrack } from '../source/media-source.ts';
 import type { Timeline } from '../source/packet-timeline.ts';
 import { isSound, type ProbedSource, type ProbedVideo } from '../source/probe.ts';
+import { fittingCodecs, inCodec } from './alternatives.ts';
 import { audioPlans } from './audio-plan.ts';
 import { BT709, hasOtherPrimaries, ownColour, usualMatrix } from './colour.ts';
 import { ENCODED_CUTS, type ExplainedPlan, type PlanSettings } from './explained-plan.ts';
@@ -16,7 +25,7 @@ import { inputIssues } from './input-issues.ts';
 import { DEFAULT_MAX_RATES, planLadder } from './ladder.ts';
 import { seekOf } from './seek.ts';
 import { planSound } from './sound-plan.ts';
-import { checkAudioCopy, checkVideoCopy } from './stream-copy.ts';
+import { checkAlternativeCopy, checkAudioCopy, checkVideoCopy, type Verdict } from './stream-copy.ts';
 import { partOf } from './trim.ts';
 
 /**
@@ -39,6 +48,7 @@ export function planEncoding(
     allowCopy,
     packaging = PACKAGING_NAMES[0],
     maxRates = DEFAULT_MAX_RATES,
+    codecs = [],
     surround = false,
     watermark,
     trim,
@@ -61,7 +71,7 @@ export function planEncoding(
   const frameStep = Math.max(...videoRenditions.map((rendition) => rendition.frameStep));
   const copy =
     allowCopy && top
-      ? checkVideoCopy({
+      ? checkCopy(fittingCodecs(codecs, videoRenditions), {
           container,
           video,
           gops,
@@ -73,7 +83,8 @@ export function planEncoding(
       : failed;
   const copyPreventedBy = copy.copy && preventionOf({ watermark, isTrimmed });
   const ownVideo = copyPreventedBy ? ({ copy: null, obstacle: copyPreventedBy } as const) : copy;
-  const copiesVideo = ownVideo.copy !== null;
+  const copied = ownVideo.copy?.codec ?? null;
+  const copiesVideo = copied === PLAIN_CODEC;
   const ownAudio = source.audio.map((audio) =>
     allowCopy ? checkAudioCopy({ container, audio, frames: audio.frames, lead, duration }) : failed,
   );
@@ -88,9 +99,10 @@ export function planEncoding(
     ),
     videoRenditions,
     copiesVideo,
+    ...(copied !== null && copied !== PLAIN_CODEC && { copiedAlternative: copied }),
     packaging,
     obstacles: { video: ownVideo.obstacle, audio: ownAudio.map(({ obstacle }) => obstacle) },
-    ...(ownVideo.copy ?? ENCODED_CUTS),
+    ...(ownVideo.copy?.cuts ?? ENCODED_CUTS),
     frameRate,
     sourceRate: sourceRate(source, sourceFrameRate),
     coded: video.coded,
@@ -113,6 +125,19 @@ export function planEncoding(
   };
 }
 
+/** Checks a stream copy in the codec of the source if the video has it, else in that of all videos. `facts.top` is of that one. */
+function checkCopy(
+  codecs: readonly AlternativeCodec[],
+  facts: Parameters<typeof checkVideoCopy>[0],
+): Verdict<{ cuts: Cuts; codec: VideoCodec }> {
+  const own = codecs.find((each) => encoderOfCodec(each).copyObstacle(facts.video) !== 'codec');
+  const codec = own ?? PLAIN_CODEC;
+  const check = codec === PLAIN_CODEC ? checkVideoCopy : checkAlternativeCopy;
+  const [top = facts.top] = inCodec(codec, [facts.top]);
+  const { copy, obstacle } = check({ ...facts, top });
+  return copy === null ? { copy, obstacle } : { copy: { cuts: copy, codec }, obstacle: null };
+}
+
 /** What the owner of the video has asked for that a stream copy cannot have: a copy of a part would begin and end at key frames. */
 function preventionOf({ watermark, isTrimmed }: { watermark: unknown; isTrimmed: boolean }) {
   if (watermark) return 'watermark';
@@ -130,6 +155,11 @@ export function encodedRenditions({
 /** The rendition whose I-frames are stored: the lowest one. Null without renditions. */
 export function iFrameSource(videoRenditions: readonly VideoRenditionPlan[]): VideoRendition | null {
   return videoRenditions[0]?.name ?? null;
+}
+
+/** The codec whose top rendition is a stream copy of the source; null if none is. */
+export function copiedCodec({ copiesVideo, copiedAlternative }: EncodePlan): VideoCodec | null {
+  return copiesVideo ? PLAIN_CODEC : (copiedAlternative ?? null);
 }
 
 /** The renditions that are stream copies of tracks of the source. */

@@ -1,5 +1,5 @@
 import { audioSegmentStarts } from '@framelane/contracts/segment-times';
-import { type EncodePlan, isSoundAlone } from '@framelane/contracts/transcode-plan';
+import { type EncodePlan, hasSourceKeyFrames, isSoundAlone } from '@framelane/contracts/transcode-plan';
 import { toNumber } from '../source/frame-rate.ts';
 import type { Gop, GopFlaw } from '../source/gop-scan.ts';
 import { segmentStarts } from './stream-copy.ts';
@@ -32,7 +32,7 @@ export function keyFramesOf(plan: EncodePlan, gops: readonly Gop[] | GopFlaw): K
     return { all: starts, segmentStarts: starts };
   }
   const all =
-    plan.copiesVideo && typeof gops !== 'string'
+    hasSourceKeyFrames(plan) && typeof gops !== 'string'
       ? gops.map(({ start }) => toFrame(start))
       : regularKeyFrames(plan);
   const starts = segmentStarts(

@@ -1,11 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import { audioSegmentStarts, type Cuts, segmentDue } from '@framelane/contracts/segment-times';
 import type { VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
-import { AUDIO_ENCODER, PLAIN_ENCODER } from '../encoders/encoders.ts';
+import { AUDIO_ENCODER, encoderOf } from '../encoders/encoders.ts';
 import { AAC_FRAME_SAMPLES, type AudioFrames } from '../source/audio-scan.ts';
 import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
 import { type Gop, type GopFlaw, MAX_GOP_SECONDS } from '../source/gop-scan.ts';
 import type { AudioTrack, VideoTrack } from '../source/media-source.ts';
+import { BT709, ownColour } from './colour.ts';
 
 /** The property of a track that prevents a stream copy. */
 export type Obstacle =
@@ -58,7 +60,7 @@ type VideoFacts = {
   video: VideoTrack;
   /** The groups of pictures, or why the scan of the packets stopped. */
   gops: readonly Gop[] | GopFlaw;
-  /** The top rendition as it would be encoded. */
+  /** The top rendition as it would be encoded, in the codec of the copy. */
   top: VideoRenditionPlan;
   /** The largest frame step of the lower renditions: 2 if one of them has every second frame. */
   frameStep: number;
@@ -84,7 +86,7 @@ const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => bool
 export function checkVideoCopy(facts: VideoFacts): Verdict<Cuts> {
   const { gops, top, duration, frameStep } = facts;
   if (!containerTraits(facts.container).allowsCopy) return refused('container');
-  const ofCodec = PLAIN_ENCODER.copyObstacle(facts.video);
+  const ofCodec = encoderOf(top.name).copyObstacle(facts.video);
   if (ofCodec) return refused(ofCodec);
   const found = VIDEO_OBSTACLES.find(([, holds]) => holds(facts));
   if (found) return refused(found[0]);
@@ -103,6 +105,24 @@ export function checkVideoCopy(facts: VideoFacts): Verdict<Cuts> {
     return isSuitable && (!each.startsShort || matchAudio(starts, each, end));
   });
   return cuts === undefined ? refused('segments') : { copy: cuts, obstacle: null };
+}
+
+/** The shortest average distance of key frames of a copy in a further codec: H.264, which is encoded with the same ones, would need more bits. */
+const MIN_ALTERNATIVE_GOP_SECONDS = 1;
+
+/**
+ * The same for a codec that the video does not wait for. H.264, which everybody gets, is then cut at the key frames of the source without a stream copy in
+ * return. So these must fit as well as its own: playback begins as soon, and the bits are about as many.
+ */
+export function checkAlternativeCopy(facts: VideoFacts): Verdict<Cuts> {
+  const verdict = checkVideoCopy(facts);
+  const { copy } = verdict;
+  if (copy === null) return verdict;
+  // The renditions below are encoded from frames with these colours, which all of them are converted to.
+  if (!isDeepStrictEqual(ownColour(facts.video), BT709)) return refused('colour');
+  if (!copy.startsShort) return refused('segments');
+  const isDense = (facts.gops.length - 1) * MIN_ALTERNATIVE_GOP_SECONDS > facts.duration;
+  return isDense ? refused('dense_key_frames') : verdict;
 }
 
 type AudioFacts = {

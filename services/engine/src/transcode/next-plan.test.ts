@@ -16,7 +16,7 @@ const probedAudio = (changes: Partial<AudioTrack> = {}) => ({
   end: 10,
   frames: null,
 });
-const settings = { packaging: 'ts' as const, maxRates: DEFAULT_MAX_RATES, surround: false };
+const settings = { packaging: 'ts' as const, codecs: [], maxRates: DEFAULT_MAX_RATES, surround: false };
 
 const source: ProbedSource = {
   container: 'mp4',
@@ -46,6 +46,12 @@ describe('after a failure of a stream copy', () => {
     ['ffmpeg fails', refusal('transcode_failed', 'No copy', new ToolError('exit', 'Ended with code 1', ''))],
   ])('everything is encoded if %s', (_, error) => {
     const next = nextPlan({ plan: copied, source }, error, settings);
+    expect(next).toEqual({ plan: encoded, source, log: 'transcode.copy_failed' });
+  });
+
+  test('everything is encoded, with its own key frames, if a codec that follows was to have a stream copy', () => {
+    const plan = { ...encoded, copiedAlternative: 'av1' as const };
+    const next = nextPlan({ plan, source }, invalidSegment, { ...settings, codecs: ['av1'] });
     expect(next).toEqual({ plan: encoded, source, log: 'transcode.copy_failed' });
   });
 

@@ -7,14 +7,15 @@ import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { Trim } from '@framelane/contracts/trim';
 import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { revised } from '@framelane/object-store/object-keys';
-import { PLAIN_ENCODER } from '../encoders/encoders.ts';
+import { encoderOfCodec } from '../encoders/encoders.ts';
 import { explainDeviceFailure } from '../hardware/device-failure.ts';
 import type { DeviceUse } from '../hardware/hardware-device.ts';
 import type { TaskOutput } from '../outputs/stored-run.ts';
 import { runWhole } from '../outputs/whole-run.ts';
-import { encodedRenditions, planEncoding } from '../plan/encode-plan.ts';
+import { copiedCodec, encodedRenditions, planEncoding } from '../plan/encode-plan.ts';
 import type { PlanSettings } from '../plan/explained-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
+import { removeTree } from '../sandbox/remove-tree.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
 import { ToolOutputError } from '../sandbox/tool-output.ts';
 import { parameterSetsChange } from '../source/parameter-sets.ts';
@@ -26,7 +27,6 @@ import { nextPlan, type PlannedSource } from './next-plan.ts';
 import { planVideo } from './plan-job.ts';
 import { planWatermark } from './plan-watermark.ts';
 import { readTextTracks } from './text-tracks.ts';
-import { removeTree } from './work-directory.ts';
 
 /** A try of the first task of an attempt. */
 export type PlanningJob = {
@@ -125,9 +125,10 @@ async function planSource(
 ): Promise<PlannedSource> {
   const plan = planEncoding(source, { allowCopy: true, ...settings });
   if (settings.trim) checkDuration(plan.duration, limits.maxDurationSeconds);
-  const [top] = plan.videoRenditions.slice(-1);
-  if (!plan.copiesVideo || top === undefined || plan.videoIndex === null) return { source, plan };
-  const track = { index: plan.videoIndex, filters: PLAIN_ENCODER.configurationFilters };
+  const codec = copiedCodec(plan);
+  if (codec === null || plan.videoIndex === null) return { source, plan };
+  const { configurationFilters: filters, framesMayConfigure: mayBeInFrames } = encoderOfCodec(codec);
+  const track = { index: plan.videoIndex, filters, mayBeInFrames };
   const options = { program: tools.lightFfmpeg, cwd: directory, signal, limits };
   if (!(await parameterSetsChange(track, options))) return { source, plan };
   const changing = { ...source, gops: 'parameter_sets' } as const;
@@ -146,12 +147,13 @@ async function transcode(
   let { planned, plan, device } = first;
   let { output } = job;
   for (;;) {
-    const { videoRenditions, audio, copiesVideo, obstacles } = planned.plan;
+    const { videoRenditions, audio, copiesVideo, copiedAlternative = null, obstacles } = planned.plan;
     logger.info('transcode.planned', {
       ...output.facts,
       renditions: videoRenditions.length,
       audioRenditions: audio.length,
       copiesVideo,
+      copiedAlternative,
       obstacles,
       hardware: plan.encoder.hardware ?? null,
     });

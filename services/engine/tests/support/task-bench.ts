@@ -147,6 +147,7 @@ export class TaskBench implements StoredVideos {
           allowCopy,
           ...this.#settings,
           packaging: this.packaging,
+          codecs: this.codecs,
           watermark,
           trim: this.trim,
         }),

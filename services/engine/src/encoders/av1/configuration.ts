@@ -17,10 +17,14 @@ export function configuredCodec(configuration: Buffer, colour?: Buffer): string 
   const [, profileAndLevel = 0, flags = 0] = configuration;
   const profile = profileAndLevel >> 5;
   const level = String(profileAndLevel & 31).padStart(2, '0');
-  const tier = (flags & 0x80) === 0 ? 'M' : 'H';
+  const tier = isHighTier(configuration) ? 'H' : 'M';
   const codec = `av01.${profile}.${level}${tier}.${bitDepth(flags)}`;
   const tags = colour === undefined ? USUAL_COLOUR : tagsOf(colour);
   return tags === USUAL_COLOUR ? codec : [codec, ...subsamplingOf(flags), tags].join('.');
+}
+
+function isHighTier(configuration: Buffer): boolean {
+  return (configuration.readUInt8(2) & 0x80) !== 0;
 }
 
 /** Whether there is no chroma, its subsampling in both directions, and its position. */
@@ -51,13 +55,18 @@ export function withHeaderOf(configuration: Buffer, sample: Buffer): Buffer {
   return Buffer.concat([configuration.subarray(0, HEAD_BYTES), header.bytes]);
 }
 
-/** Tells whether the sequence headers in a sample are that of the configuration. */
+/**
+ * Tells whether the sequence headers in a sample are that of the configuration. False for the high tier and for samples of several layers, which few
+ * decoders know.
+ */
 export function isConfigured(configuration: Buffer): (sample: Buffer) => boolean {
   const [known, ...others] = sequenceHeaders(configuration.subarray(HEAD_BYTES));
-  if (known === undefined || others.length > 0) return () => false;
+  if (known === undefined || others.length > 0 || isHighTier(configuration)) return () => false;
   return (sample) => {
     try {
-      return sequenceHeaders(sample).every((header) => header.equals(known));
+      return unitsOf(sample).every(
+        ({ type, isOfLayer, payload }) => !isOfLayer && (type !== SEQUENCE_HEADER || payload.equals(known)),
+      );
     } catch {
       return false;
     }
