@@ -15,6 +15,7 @@ import { type FrameRate, toNumber } from '../source/frame-rate.ts';
 import type { VideoTrack } from '../source/media-source.ts';
 import type { Timeline } from '../source/packet-timeline.ts';
 import { isSound, type ProbedSource, type ProbedVideo } from '../source/probe.ts';
+import { checkAlternativeCopy } from './alternative-copy.ts';
 import { fittingCodecs, inCodec } from './alternatives.ts';
 import { audioPlans } from './audio-plan.ts';
 import { BT709, hasOtherPrimaries, ownColour, usualMatrix } from './colour.ts';
@@ -25,7 +26,7 @@ import { inputIssues } from './input-issues.ts';
 import { DEFAULT_MAX_RATES, planLadder } from './ladder.ts';
 import { seekOf } from './seek.ts';
 import { planSound } from './sound-plan.ts';
-import { checkAlternativeCopy, checkAudioCopy, checkVideoCopy, type Verdict } from './stream-copy.ts';
+import { checkAudioCopy, checkVideoCopy, type Verdict, type VideoCopyFacts } from './stream-copy.ts';
 import { partOf } from './trim.ts';
 
 /**
@@ -128,7 +129,7 @@ export function planEncoding(
 /** Checks a stream copy in the codec of the source if the video has it, else in that of all videos. `facts.top` is of that one. */
 function checkCopy(
   codecs: readonly AlternativeCodec[],
-  facts: Parameters<typeof checkVideoCopy>[0],
+  facts: VideoCopyFacts,
 ): Verdict<{ cuts: Cuts; codec: VideoCodec }> {
   const own = codecs.find((each) => encoderOfCodec(each).copyObstacle(facts.video) !== 'codec');
   const codec = own ?? PLAIN_CODEC;

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { audioSegmentStarts, type Cuts, segmentDue } from '@framelane/contracts/segment-times';
 import type { VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import { AUDIO_ENCODER, encoderOf } from '../encoders/encoders.ts';
@@ -7,7 +6,6 @@ import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
 import { type Gop, type GopFlaw, MAX_GOP_SECONDS } from '../source/gop-scan.ts';
 import type { AudioTrack, VideoTrack } from '../source/media-source.ts';
-import { BT709, ownColour } from './colour.ts';
 
 /** The property of a track that prevents a stream copy. */
 export type Obstacle =
@@ -55,7 +53,7 @@ const FRAME_TOLERANCE = 1.01;
 /** An offset between audio and video that is not noticeable. */
 const MAX_OFFSET_SECONDS = 0.01;
 
-type VideoFacts = {
+export type VideoCopyFacts = {
   container: string;
   video: VideoTrack;
   /** The groups of pictures, or why the scan of the packets stopped. */
@@ -70,7 +68,7 @@ type VideoFacts = {
 };
 
 /** The first rule that applies names the obstacle, in any codec. */
-const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => boolean])[] = [
+const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoCopyFacts) => boolean])[] = [
   ['pixel_format', ({ video }) => video.pixelFormat !== 'yuv420p' || video.fullRange],
   ['colour', ({ video }) => !hasUsualColours(video)],
   ['interlaced', ({ video }) => video.interlaced],
@@ -83,7 +81,7 @@ const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => bool
  * Whether the source's video can be the top rendition as a stream copy, and how segments are cut. All renditions are
  * then cut at its key frames.
  */
-export function checkVideoCopy(facts: VideoFacts): Verdict<Cuts> {
+export function checkVideoCopy(facts: VideoCopyFacts): Verdict<Cuts> {
   const { gops, top, duration, frameStep } = facts;
   if (!containerTraits(facts.container).allowsCopy) return refused('container');
   const ofCodec = encoderOf(top.name).copyObstacle(facts.video);
@@ -105,24 +103,6 @@ export function checkVideoCopy(facts: VideoFacts): Verdict<Cuts> {
     return isSuitable && (!each.startsShort || matchAudio(starts, each, end));
   });
   return cuts === undefined ? refused('segments') : { copy: cuts, obstacle: null };
-}
-
-/** The shortest average distance of key frames of a copy in a further codec: H.264, which is encoded with the same ones, would need more bits. */
-const MIN_ALTERNATIVE_GOP_SECONDS = 1;
-
-/**
- * The same for a codec that the video does not wait for. H.264, which everybody gets, is then cut at the key frames of the source without a stream copy in
- * return. So these must fit as well as its own: playback begins as soon, and the bits are about as many.
- */
-export function checkAlternativeCopy(facts: VideoFacts): Verdict<Cuts> {
-  const verdict = checkVideoCopy(facts);
-  const { copy } = verdict;
-  if (copy === null) return verdict;
-  // The renditions below are encoded from frames with these colours, which all of them are converted to.
-  if (!isDeepStrictEqual(ownColour(facts.video), BT709)) return refused('colour');
-  if (!copy.startsShort) return refused('segments');
-  const isDense = (facts.gops.length - 1) * MIN_ALTERNATIVE_GOP_SECONDS > facts.duration;
-  return isDense ? refused('dense_key_frames') : verdict;
 }
 
 type AudioFacts = {
@@ -159,7 +139,7 @@ export function checkAudioCopy(facts: AudioFacts): Verdict<{ frames: number; end
   return { copy: { frames: passed, end }, obstacle: null };
 }
 
-function refused(obstacle: Obstacle): { copy: null; obstacle: Obstacle } {
+export function refused(obstacle: Obstacle): { copy: null; obstacle: Obstacle } {
   return { copy: null, obstacle };
 }
 

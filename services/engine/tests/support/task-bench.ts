@@ -23,6 +23,7 @@ import { runClip } from '../../src/outputs/clip-run.ts';
 import type { ClipJob, DerivationJob } from '../../src/outputs/kinds.ts';
 import { runDerivation, runTask } from '../../src/outputs/run-task.ts';
 import { planEncoding } from '../../src/plan/encode-plan.ts';
+import type { ExplainedPlan } from '../../src/plan/explained-plan.ts';
 import { DEFAULT_MAX_RATES } from '../../src/plan/ladder.ts';
 import { createRecognizer } from '../../src/recognizers/recognizers.ts';
 import { grantFolder, OUTPUT_FOLDER } from '../../src/sandbox/job-folder.ts';
@@ -144,7 +145,7 @@ export class TaskBench implements StoredVideos {
     video: TaskVideo,
     pieceSeconds: number,
     allowCopy = true,
-  ): Promise<{ source: ProbedSource; plan: TranscodePlan }> {
+  ): Promise<{ source: ProbedSource; plan: TranscodePlan; obstacles: ExplainedPlan['obstacles'] }> {
     const context = this.#context();
     return this.withSource(video, async (directory) => {
       const { source, texts } = await readTextTracks(
@@ -160,7 +161,8 @@ export class TaskBench implements StoredVideos {
         : { source, plan: planEncoding(source, { allowCopy, ...settings }) };
       const captions = { directory, logger: this.#logger };
       const plan = await planVideo(planned, texts, settings, { pieceSeconds, revision: 0 }, captions);
-      return { source, plan: transcodePlanSchema.parse(JSON.parse(JSON.stringify(plan))) };
+      const { obstacles } = planned.plan;
+      return { source, plan: transcodePlanSchema.parse(JSON.parse(JSON.stringify(plan))), obstacles };
     });
   }
 

@@ -16,10 +16,11 @@ import { madeVideo } from '../support/made-video.ts';
 import { ffprobe } from '../support/media.ts';
 import { renditionFile } from '../support/rendition-file.ts';
 import { TaskBench, type TaskVideo } from '../support/task-bench.ts';
+import { WorkerBench } from '../support/worker-bench.ts';
 
 let bench: TaskBench;
 beforeAll(async () => {
-  bench = await TaskBench.start();
+  bench = await TaskBench.start({ preset: 'ultrafast' });
   bench.packaging = PACKAGING_OF_ALTERNATIVES;
 });
 afterAll(() => bench.stop());
@@ -160,43 +161,39 @@ test('metadata of AV1 are left out', async () => {
     expect(segment.includes('secret')).toBe(false);
 });
 
-/** Whether a file is to be copied in the codec of its source. */
-async function isCopied(path: string): Promise<boolean> {
+/** Why no rendition is to be a copy of a file, if none is. */
+async function obstacleOf(path: string): Promise<string | null> {
   bench.codecs = ALTERNATIVE_CODECS;
-  const { plan } = await bench.plan(await bench.store(path), PIECE_SECONDS);
-  return plan.encode.copiedAlternative !== undefined;
+  const { plan, obstacles } = await bench.plan(await bench.store(path), PIECE_SECONDS);
+  expect(plan.encode.copiedAlternative === undefined).toBe(obstacles.video !== null);
+  return obstacles.video;
 }
 
 const SHORT = 'testsrc2=s=160x90:r=25:d=5';
 /** No encoder can predict it. */
 const NOISE = 'testsrc2=s=320x180:r=25:d=5,noise=alls=100:allf=t';
 
-test.each([
-  ['open groups of pictures', 'open.mp4', { video: SHORT, options: x265('open-gop=1') }],
-  [
-    'key frames that later frames may look behind, although none does',
-    'cra.mp4',
-    { video: SHORT, options: x265('open-gop=1:bframes=0') },
-  ],
-  ['a high bit rate', 'noise.mp4', { video: NOISE, options: x265('open-gop=0:qp=20') }],
-  [
-    'a size that no rung has',
-    'odd.mp4',
-    { video: 'testsrc2=s=800x450:r=25:d=5', options: x265('open-gop=0') },
-  ],
-  ['10 bits', 'ten.mp4', { video: SHORT, options: [...x265('open-gop=0'), '-pix_fmt', 'yuv420p10le'] }],
-  ['key frames far apart', 'sparse.mp4', { video: SHORT, options: [...SVT, '-g', '80'] }],
-  [
-    'the colours of standard definition',
-    'sd.mp4',
-    { video: SHORT, options: [...SVT, '-colorspace', 'smpte170m', '-color_primaries', 'smpte170m'] },
-  ],
-])('an upload with %s is encoded', async (_, file, clip) => {
-  expect(await isCopied(await makeClip(inBench(file), clip))).toBe(false);
+type Refused = [obstacle: string, file: string, video: string, options: readonly string[]];
+
+const REFUSED: Record<string, Refused> = {
+  'open groups of pictures': ['open_gop', 'open.mp4', SHORT, x265('open-gop=1')],
+  // A decoder may begin there, but later frames may look behind.
+  'clean random accesses': ['parameter_sets', 'cra.mp4', SHORT, x265('open-gop=1:bframes=0')],
+  'a high bit rate': ['bit_rate', 'noise.mp4', NOISE, x265('open-gop=0:qp=20')],
+  'a size that no rung has': ['size', 'odd.mp4', 'testsrc2=s=800x450:r=25:d=5', x265('open-gop=0')],
+  '10 bits': ['profile', 'ten.mp4', SHORT, [...x265('open-gop=0'), '-pix_fmt', 'yuv420p10le']],
+  'key frames far apart': ['sparse_key_frames', 'sparse.mp4', SHORT, [...SVT, '-g', '60']],
+  'key frames close to each other': ['dense_key_frames', 'dense.mp4', SHORT, [...SVT, '-g', '12']],
+  'the colours of standard definition': ['colour', 'sd.mp4', SHORT, [...SVT, '-colorspace', 'smpte170m']],
+};
+
+test.each(Object.entries(REFUSED))('an upload with %s is encoded', async (_, refused) => {
+  const [obstacle, file, video, options] = refused;
+  expect(await obstacleOf(await makeClip(inBench(file), { video, options }))).toBe(obstacle);
 });
 
 describe('an upload of one stream after another', () => {
-  /** Two elementary streams as one file. */
+  /** Elementary streams as one file. */
   async function joined(name: string, format: string, parts: readonly string[][]): Promise<string> {
     const streams: Buffer[] = [];
     for (const [at, options] of parts.entries()) {
@@ -210,47 +207,89 @@ describe('an upload of one stream after another', () => {
   }
 
   test.each([
-    ['with the same sequence header is copied', 'same', SVT, true],
-    ['with another sequence header is encoded', 'other', AOM, false],
-  ])('%s', async (_, name, second, expected) => {
-    expect(await isCopied(await joined(name, 'obu', [SVT, second]))).toBe(expected);
+    ['with the same sequence header is copied', 'same', SVT, null],
+    ['with another sequence header is encoded', 'other', AOM, 'parameter_sets'],
+  ])('%s', async (_, name, second, obstacle) => {
+    expect(await obstacleOf(await joined(name, 'obu', [SVT, second]))).toBe(obstacle);
   });
 
   test('with parameter sets in its frames is encoded', async () => {
     const closed = x265('open-gop=0:bframes=0');
-    expect(await isCopied(await joined('sets', 'hevc', [closed, closed]))).toBe(false);
+    expect(await obstacleOf(await joined('sets', 'hevc', [closed, closed]))).toBe('parameter_sets');
   });
 });
 
-describe('a copy that turns out to be invalid', () => {
-  /** The bytes of the packet of a frame. */
-  async function damaged(path: string, damage: (frame: Buffer) => void): Promise<string> {
-    const { packets } = await ffprobe<{ packets: { pos: string; size: string }[] }>(
-      ...['-select_streams', 'v', '-show_entries', 'packet=pos,size', path],
-    );
-    const file = await readFile(path);
-    const { pos, size } = packets[80] ?? { pos: '', size: '' };
-    damage(file.subarray(Number(pos), Number(pos) + Number(size)));
-    await writeFile(path, file);
-    return path;
+/** Damages the packet of a frame. */
+async function damage(path: string, frame: number, change: (packet: Buffer) => void): Promise<string> {
+  const { packets } = await ffprobe<{ packets: { pos: string; size: string }[] }>(
+    ...['-select_streams', 'v', '-show_entries', 'packet=pos,size', path],
+  );
+  const file = await readFile(path);
+  const { pos, size } = packets[frame] ?? { pos: '', size: '' };
+  change(file.subarray(Number(pos), Number(pos) + Number(size)));
+  await writeFile(path, file);
+  return path;
+}
+
+const DAMAGES = {
+  // The length of the first NAL unit.
+  hevc: { options: CLOSED, change: (packet: Buffer) => void packet.writeUInt32BE(0x7fffffff) },
+  // The size of the first unit.
+  av1: { options: SVT, change: (packet: Buffer) => void packet.writeUInt16BE(0xffff, 1) },
+};
+
+test.each(ALTERNATIVE_CODECS)('a copy in %s with a damaged frame is encoded instead', async (codec) => {
+  const { options, change } = DAMAGES[codec];
+  const clip = await makeClip(inBench(`damaged-${codec}.mp4`), { video: VIDEO, options });
+  const warnings = bench.warningsOf('transcode.copy_failed');
+  const { video, plan, manifest, ofCodec } = await make(await damage(clip, 80, change), codec);
+  expect(plan.encode.copiedAlternative).toBe(codec);
+  expect(warnings).toHaveLength(1);
+  await expectHlsRules(bench, video.videoId, manifest);
+  expect(ofCodec.map(({ segments }) => segments.length)).toEqual([4, 4]);
+  expect(await framesOf(await renditionFile(bench, video.videoId, ofCodec[1]))).toHaveLength(225);
+});
+
+describe('a video that is made as a whole', () => {
+  let worker: WorkerBench;
+  beforeAll(async () => {
+    worker = await WorkerBench.start();
+    worker.packaging = PACKAGING_OF_ALTERNATIVES;
+  });
+  afterAll(() => worker.stop());
+
+  async function transcode(codec: AlternativeCodec, path: string) {
+    worker.codecs = [codec];
+    const warnings = worker.warningsOf('transcode.copy_failed');
+    const { videoId, manifest } = await worker.transcode(path);
+    await expectHlsRules(worker, videoId, manifest);
+    const plan = worker.plans.get(videoId) as TranscodePlan;
+    return { plan, warnings, durations: manifest.renditions[0]?.segments.map(({ duration }) => duration) };
   }
 
+  /** Key frames that are not where H.264 would have its own. */
+  const [HEVC_40, AV1_40] = [CLOSED, SVT].map((options) =>
+    options.map((each) => each.replaceAll('=50', '=40').replace(/^50$/, '40')),
+  );
+
   test.each([
-    // The length of its first NAL unit.
-    ['hevc', CLOSED, (frame: Buffer) => void frame.writeUInt32BE(0x7fffffff)],
-    // The size of its first unit.
-    ['av1', SVT, (frame: Buffer) => void frame.writeUInt16BE(0xffff, 1)],
-  ] as const)('is encoded, with the same segments: a damaged frame in %s', async (codec, options, damage) => {
-    const path = await damaged(
-      await makeClip(inBench(`damaged-${codec}.mp4`), { video: VIDEO, options }),
-      damage,
-    );
-    const warnings = bench.warningsOf('transcode.copy_failed');
-    const { video, plan, manifest, ofCodec } = await make(path, codec);
-    expect(plan.encode.copiedAlternative).toBe(codec);
-    expect(warnings).toHaveLength(1);
-    await expectHlsRules(bench, video.videoId, manifest);
-    expect(ofCodec.map(({ segments }) => segments.length)).toEqual([4, 4]);
-    expect(await framesOf(await renditionFile(bench, video.videoId, ofCodec[1]))).toHaveLength(225);
+    ['hevc', HEVC_40],
+    ['av1', AV1_40],
+  ] as const)('is cut at the key frames of a source in %s', async (codec, options = []) => {
+    const clip = { video: VIDEO, options };
+    const made = await transcode(codec, await makeClip(inBench(`whole-${codec}.mp4`), clip));
+    expect(made.plan.encode.copiedAlternative).toBe(codec);
+    expect(made.durations).toEqual([3.2, 1.6, 3.2, 1]);
+    expect(made.warnings).toEqual([]);
+  });
+
+  test.each(ALTERNATIVE_CODECS)('has its own key frames if one in %s is damaged', async (codec) => {
+    const { options, change } = DAMAGES[codec];
+    const clip = await makeClip(inBench(`key-${codec}.mp4`), { video: VIDEO, options });
+    const made = await transcode(codec, await damage(clip, 100, change));
+    expect(made.warnings).toHaveLength(1);
+    expect(made.plan.encode.copiedAlternative).toBeUndefined();
+    expect(kindsOf(made.plan, codec)).toEqual(['codec_piece']);
+    expect(made.durations).toEqual([2, 2, 4, 1]);
   });
 });
