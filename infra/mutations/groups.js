@@ -168,7 +168,7 @@ export const GROUPS = [
     mutate: [
       `${ENGINE}/src/outputs/plan-tasks.ts`,
       `${ENGINE}/src/outputs/images/{images-task,image-filters}.ts`,
-      `${ENGINE}/src/outputs/renditions/{audio-task,copy-task,piece-arguments,plan-pieces}.ts`,
+      `${ENGINE}/src/outputs/renditions/{audio-task,codec-pieces,copy-task,piece-arguments,plan-pieces}.ts`,
     ],
     tests: [`${ENGINE}/src/outputs/*.test.ts`, `${ENGINE}/src/ffmpeg/filter-graph.test.ts`],
   },
@@ -192,6 +192,7 @@ export const GROUPS = [
     'engine-plan',
     `${ENGINE}/src/plan`,
     [
+      'alternative-copy',
       'alternatives',
       'audio-plan',
       'chapters',
@@ -352,7 +353,15 @@ export const GROUPS = [
   pure(
     'contracts',
     'packages/contracts/src',
-    ['joined-manifest', 'languages', 'outputs/codec-piece-task', 'renditions', 'sealing', 'topology'],
+    [
+      'joined-manifest',
+      'languages',
+      'outputs/codec-copy-task',
+      'outputs/codec-piece-task',
+      'renditions',
+      'sealing',
+      'topology',
+    ],
     ['outputs/piece-task'],
   ),
   {

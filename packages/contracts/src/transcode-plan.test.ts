@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { encodePlanIn, type TranscodePlan } from './transcode-plan.ts';
+import { encodePlanIn, hasSourceKeyFrames, type TranscodePlan } from './transcode-plan.ts';
 
 const rendition = (name: '360p' | '360p-av1') => ({
   name,
@@ -16,7 +16,7 @@ const PLAN = {
 } as unknown as Pick<TranscodePlan, 'encode' | 'alternatives'>;
 
 describe('the plan of a video in another codec', () => {
-  test('has the renditions of that codec alone, all of them encoded', () => {
+  test('has the renditions of that codec alone, encoded although that of H.264 is a stream copy', () => {
     expect(encodePlanIn('av1', PLAN)).toEqual({
       videoRenditions: [rendition('360p-av1')],
       copiesVideo: false,
@@ -26,7 +26,22 @@ describe('the plan of a video in another codec', () => {
     expect(PLAN.encode.copiesVideo).toBe(true);
   });
 
+  test('has a stream copy if the plan has one in that codec', () => {
+    const encode = { ...PLAN.encode, copiesVideo: false, copiedAlternative: 'av1' as const };
+    expect(encodePlanIn('av1', { ...PLAN, encode }).copiesVideo).toBe(true);
+    const other = { ...encode, copiedAlternative: 'hevc' as const };
+    expect(encodePlanIn('av1', { ...PLAN, encode: other }).copiesVideo).toBe(false);
+  });
+
   test('must be a part of the plan', () => {
     expect(() => encodePlanIn('hevc', PLAN)).toThrow('no renditions in hevc');
   });
+});
+
+test.each([
+  [{ copiesVideo: true }, true],
+  [{ copiesVideo: false, copiedAlternative: 'hevc' }, true],
+  [{ copiesVideo: false }, false],
+] as const)('the key frames of a plan with %j are those of the source: %p', (plan, expected) => {
+  expect(hasSourceKeyFrames(plan)).toBe(expected);
 });

@@ -1,6 +1,6 @@
 import { type EncodePlan, hasSourceKeyFrames } from '@framelane/contracts/transcode-plan';
 import { audioFormatChange } from '../ffmpeg/errors.ts';
-import { causeOf, isCopyFailure } from '../outputs/renditions/copy-failure.ts';
+import { causeOf, isCopyFailure } from '../outputs/copy-failure.ts';
 import { EmptyRenditionError } from '../outputs/renditions/segment-info.ts';
 import { copiedRenditions, planEncoding } from '../plan/encode-plan.ts';
 import type { ExplainedPlan, PlanSettings } from '../plan/explained-plan.ts';

@@ -66,6 +66,13 @@ test.each([
   expect(isConfigured(av1Configuration({}, header))(Buffer.concat(units))).toBe(expected);
 });
 
+test('players may not decode the high tier, or samples of several layers', () => {
+  expect(isConfigured(av1Configuration({ flags: 0x8d }, header))(keyFrame)).toBe(false);
+  // With an extension of the header.
+  const ofLayer = Buffer.from([(FRAME << 3) | 6, 0x08, 1, 0x10]);
+  expect(isConfigured(av1Configuration({}, header))(Buffer.concat([keyFrame, ofLayer]))).toBe(false);
+});
+
 test('the size of a sequence header may be written with more bytes', () => {
   const padded = Buffer.concat([Buffer.from([0x0a, 0x84, 0x00]), header.subarray(2)]);
   expect(isConfigured(av1Configuration({}, header))(Buffer.concat([padded, keyFrame]))).toBe(true);

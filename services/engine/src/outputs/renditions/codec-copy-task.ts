@@ -8,10 +8,10 @@ import { InvalidSegmentError } from '../../packagers/packager.ts';
 import { OUTPUT_FOLDER } from '../../sandbox/job-folder.ts';
 import { removeTree } from '../../sandbox/remove-tree.ts';
 import { storageFailure } from '../../transcode-failure.ts';
+import { isCopyFailure } from '../copy-failure.ts';
 import type { TaskJob, TaskKind } from '../kinds.ts';
 import type { RunContext } from '../stored-run.ts';
 import { codecPieces, runCodecPiece } from './codec-pieces.ts';
-import { isCopyFailure } from './copy-failure.ts';
 import { copyArguments } from './copy-task.ts';
 import { runTracks } from './track-run.ts';
 

@@ -1,6 +1,6 @@
-import { InvalidSegmentError } from '../../packagers/packager.ts';
-import { ToolError } from '../../sandbox/run-tool.ts';
-import { TranscodeFailure } from '../../transcode-failure.ts';
+import { InvalidSegmentError } from '../packagers/packager.ts';
+import { ToolError } from '../sandbox/run-tool.ts';
+import { TranscodeFailure } from '../transcode-failure.ts';
 
 /** What ended a run, without its explanation. */
 export function causeOf(error: unknown): unknown {
