@@ -241,16 +241,17 @@ export const GROUPS = [
   ]),
   // A group of its own, because each change of its lists needs all tests of the group.
   pure('engine-whitelist', `${ENGINE}/src/source`, ['whitelist']),
-  pure('engine-transcode', `${ENGINE}/src/transcode`, [
-    'work-lease',
-    'source-cache',
-    'command-intake',
-    'disk-reservations',
-    'edited-cues',
-    'failure-report',
-    'next-plan',
-    'results',
-    'work-directory',
+  pure('engine-transcode', `${ENGINE}/src`, [
+    'sandbox/remove-tree',
+    'transcode/work-lease',
+    'transcode/source-cache',
+    'transcode/command-intake',
+    'transcode/disk-reservations',
+    'transcode/edited-cues',
+    'transcode/failure-report',
+    'transcode/next-plan',
+    'transcode/results',
+    'transcode/work-directory',
   ]),
   {
     name: 'engine-text-tracks',
