@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { encodePlanIn, hasSourceKeyFrames, type TranscodePlan } from './transcode-plan.ts';
+import { encodePlanIn, type TranscodePlan } from './transcode-plan.ts';
 
 const rendition = (name: '360p' | '360p-av1') => ({
   name,
@@ -36,12 +36,4 @@ describe('the plan of a video in another codec', () => {
   test('must be a part of the plan', () => {
     expect(() => encodePlanIn('hevc', PLAN)).toThrow('no renditions in hevc');
   });
-});
-
-test.each([
-  [{ copiesVideo: true }, true],
-  [{ copiesVideo: false, copiedAlternative: 'hevc' }, true],
-  [{ copiesVideo: false }, false],
-] as const)('the key frames of a plan with %j are those of the source: %p', (plan, expected) => {
-  expect(hasSourceKeyFrames(plan)).toBe(expected);
 });

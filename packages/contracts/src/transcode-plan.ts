@@ -141,8 +141,8 @@ const encodePlan = z.object({
   /** Whether the top rendition is a stream copy of the source. All renditions are then cut at the source's key frames. */
   copiesVideo: z.boolean(),
   /**
-   * The codec beside H.264 whose top rendition is a stream copy of the source. All renditions are then cut at the source's key frames, too. Absent if it
-   * is none.
+   * The codec beside H.264 whose top rendition is a stream copy of the source. All renditions then have key frames after a fixed number of frames, where
+   * the source has some, too. Absent if it is none.
    */
   copiedAlternative: z.enum(ALTERNATIVE_CODECS).optional(),
   packaging: z.enum(PACKAGING_NAMES),
@@ -190,14 +190,6 @@ const alternativeLadder = z.object({
   tenBit: tenBit.optional(),
 });
 export type AlternativeLadder = z.infer<typeof alternativeLadder>;
-
-/** Whether all renditions have the key frames of the source, because one of them is a stream copy. */
-export function hasSourceKeyFrames({
-  copiesVideo,
-  copiedAlternative,
-}: Pick<EncodePlan, 'copiesVideo' | 'copiedAlternative'>): boolean {
-  return copiesVideo || copiedAlternative !== undefined;
-}
 
 /** Whether a plan makes sound alone. */
 export function isSoundAlone({ videoRenditions }: Pick<EncodePlan, 'videoRenditions'>): boolean {

@@ -118,10 +118,22 @@ describe('the encoder options', () => {
     ]);
   });
 
-  test('take the key frames of the source if a copy in another codec demands it', () => {
-    const options = optionsOf({ copiedAlternative: 'hevc' });
-    expect(valuesOf(options, '-force_key_frames')).toEqual(['source', 'source']);
-    expect(valuesOf(options, '-g')[0]).toBe('164');
+  test('with a copy in another codec have key frames after the frames of two seconds', () => {
+    const copiedAlternative = 'hevc';
+    const options = optionsOf({ copiedAlternative });
+    expect(valuesOf(options, '-force_key_frames')).toEqual(Array(2).fill('expr:not(mod(n,50))'));
+    const rate = 60_000 / 1001;
+    const fast = optionsOf({
+      copiedAlternative,
+      frameRate: { numerator: 60_000, denominator: 1001 },
+      videoRenditions: planLadder({ width: 1280, height: 720 }, rate),
+    });
+    expect(valuesOf(fast, '-force_key_frames')).toEqual(
+      [60, 60, 120].map((frames) => `expr:not(mod(n,${frames}))`),
+    );
+    // No other key frame is due before that.
+    for (const [at, frames] of [60, 60, 120].entries())
+      expect(Number(valuesOf(fast, '-g')[at])).toBeGreaterThan(frames);
   });
 
   test('of copied audio drop the frames after the end', () => {

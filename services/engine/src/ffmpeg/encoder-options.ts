@@ -1,12 +1,7 @@
 import type { Piece } from '@framelane/contracts/outputs/piece-task';
-import {
-  type AudioPlan,
-  type EncodePlan,
-  hasSourceKeyFrames,
-  type VideoRenditionPlan,
-} from '@framelane/contracts/transcode-plan';
+import type { AudioPlan, EncodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import { AUDIO_ENCODER, encoderOf, PLAIN_ENCODER } from '../encoders/encoders.ts';
-import { KEY_FRAME_SECONDS } from '../plan/key-frames.ts';
+import { KEY_FRAME_SECONDS, keyFrameInterval, largestFrameStep } from '../plan/key-frames.ts';
 import { rungTraits } from '../plan/ladder.ts';
 import { BUFFER_SECONDS } from '../plan/stream-copy.ts';
 import { toFraction, toNumber } from '../source/frame-rate.ts';
@@ -19,7 +14,7 @@ type EncoderSettings = { preset: string; threads: number; device?: HardwareRun |
 /** What the options of encoders depend on. */
 type EncodedVideo = Pick<
   EncodePlan,
-  'colour' | 'copiedAlternative' | 'copiesVideo' | 'firstFrame' | 'frameRate' | 'videoRenditions'
+  'colour' | 'copiesVideo' | 'firstFrame' | 'frameRate' | 'videoRenditions'
 >;
 
 /** Encoder options of a video rendition of the whole video. */
@@ -56,7 +51,7 @@ function optionsOf(
   const { plan, settings, keyFrames } = options;
   const { preset, threads, device } = settings;
   // With a stream copy, this has an effect only if the source has fewer key frames than its packets declare.
-  const longest = hasSourceKeyFrames(plan) ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
+  const longest = plan.copiesVideo ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
   const { name, width, height, maxRate, frameStep } = rendition;
   const framesPerSecond = toNumber(plan.frameRate) / frameStep;
   const bufferSize = BUFFER_SECONDS * maxRate;
@@ -94,9 +89,15 @@ function frameRateOf(
   return [['-r', toFraction({ numerator, denominator: denominator * frameStep })]];
 }
 
-/** By time: at 29.97 frames per second, key frames at a fixed number of frames would drift from the segment boundaries. */
+/**
+ * By time: at 29.97 frames per second, key frames at a fixed number of frames drift from the times at which segments are due. With a stream copy in a
+ * further codec they do.
+ */
 function keyFrameRule(rendition: VideoRenditionPlan, plan: EncodePlan): string {
-  return hasSourceKeyFrames(plan) ? 'source' : `expr:${keyFrameExpression(rendition, plan)}`;
+  if (plan.copiesVideo) return 'source';
+  if (plan.copiedAlternative === undefined) return `expr:${keyFrameExpression(rendition, plan)}`;
+  const interval = keyFrameInterval(plan.frameRate, largestFrameStep(plan));
+  return `expr:not(mod(n,${interval / rendition.frameStep}))`;
 }
 
 /**
@@ -104,7 +105,7 @@ function keyFrameRule(rendition: VideoRenditionPlan, plan: EncodePlan): string {
  * have. The tolerance covers rounding differences between equal times.
  */
 function keyFrameExpression({ frameStep }: VideoRenditionPlan, { videoRenditions }: EncodePlan): string {
-  const step = Math.max(...videoRenditions.map((rendition) => rendition.frameStep)) / frameStep;
+  const step = largestFrameStep({ videoRenditions }) / frameStep;
   if (videoRenditions.every((rendition) => rendition.frameStep === 1))
     return `gte(t,n_forced*${KEY_FRAME_SECONDS})`;
   const isDue = `gte(t+0.000001,n_forced*${KEY_FRAME_SECONDS})`;

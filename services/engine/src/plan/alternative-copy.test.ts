@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { videoTrack } from '../../tests/support/tracks.ts';
 import type { Gop } from '../source/gop-scan.ts';
 import { checkAlternativeCopy } from './alternative-copy.ts';
+import { keyFrameInterval } from './key-frames.ts';
 
 /** Groups of pictures with these durations in seconds, at 500 kb/s. */
 function groups(durations: readonly number[]): Gop[] {
@@ -39,9 +40,8 @@ describe.each(ALTERNATIVE_CODECS)('a stream copy in %s', (codec) => {
   test.each([
     ['with key frames every two seconds', {}],
     ['with key frames every second', { gops: groups(Array(30).fill(1)) }],
-    ['with one key frame more', { gops: groups([0.5, 0.5, ...Array(29).fill(1)]) }],
-    // At 29.97 frames a second, 60 frames last longer than two seconds.
-    ['with a key frame that is one frame late', { gops: groups([2, 2.04, ...Array(12).fill(2), 1.96]) }],
+    ['with more key frames', { gops: groups([0.48, 0.52, 1, ...Array(14).fill(2)]) }],
+    ['with a short end', { gops: groups([...Array(14).fill(2), 0.04]), duration: 28.04 }],
     ['of the highest level', withVideo({ level: highest })],
     [
       'without tags, of high definition',
@@ -82,17 +82,35 @@ describe.each(ALTERNATIVE_CODECS)('a stream copy in %s', (codec) => {
     ['open_gop', { gops: 'open_gop' }],
     ['truncated', withVideo({ declaredDuration: 31 })],
     ['bit_rate', { top: { ...facts.top, maxRate: 490_000 } }],
-    ['sparse_key_frames', { gops: groups([2, 2.08, ...Array(12).fill(2), 1.92]) }],
-    ['dense_key_frames', { gops: groups([...Array(4).fill(0.5), ...Array(28).fill(1)]) }],
+    ['segments', { gops: groups([2, 2.04, ...Array(12).fill(2), 1.96]) }],
+    ['segments', { gops: groups([4, ...Array(13).fill(2)]) }],
   ] as const)('is refused because of %s', (obstacle, changes) => {
     expect(checkAlternativeCopy({ ...facts, ...changes })).toEqual({ copy: null, obstacle });
   });
 });
 
-test('a copy whose first segments cannot be short is refused', () => {
-  // The fourth segment, due after eight seconds, would begin later than the fifth is due.
-  const facts = { ...factsIn('av1'), frameRate: { numerator: 1, denominator: 2 } };
-  const video = { ...facts.video, declaredRate: facts.frameRate };
-  const gops = groups(Array(10).fill(4));
-  expect(checkAlternativeCopy({ ...facts, video, gops, duration: 40 }).obstacle).toBe('segments');
+test.each([
+  [30_000, 1001, 1, 30, 60],
+  [24_000, 1001, 1, 24, 48],
+  [60_000, 1001, 2, 60, 120],
+])(
+  'at %d/%d frames a second, key frames are those of two seconds, rounded up',
+  (numerator, denominator, frameStep, gop, interval) => {
+    const frameRate = { numerator, denominator };
+    const seconds = (gop * denominator) / numerator;
+    const facts = factsIn('hevc');
+    const gops = groups(Array(1200).fill(seconds));
+    const all = { ...facts, video: { ...facts.video, declaredRate: frameRate }, frameRate, frameStep, gops };
+    expect(keyFrameInterval(frameRate, frameStep)).toBe(interval);
+    // For twenty minutes, they drift away from multiples of two seconds.
+    expect(checkAlternativeCopy({ ...all, duration: 1200 * seconds })).toEqual({
+      copy: { startsShort: true, segmentSeconds: 6 },
+      obstacle: null,
+    });
+  },
+);
+
+test('key frames are frames that all renditions have', () => {
+  expect(keyFrameInterval({ numerator: 49, denominator: 2 }, 2)).toBe(50);
+  expect(keyFrameInterval({ numerator: 49, denominator: 2 }, 1)).toBe(49);
 });

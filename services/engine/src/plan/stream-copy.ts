@@ -65,6 +65,8 @@ export type VideoCopyFacts = {
   frameRate: FrameRate;
   /** Seconds of the output. */
   duration: number;
+  /** The seconds of the key frames of encoded renditions, if these do not have all those of the source. */
+  keyFrames?: readonly number[];
 };
 
 /** The first rule that applies names the obstacle, in any codec. */
@@ -95,7 +97,7 @@ export function checkVideoCopy(facts: VideoCopyFacts): Verdict<Cuts> {
   if ((facts.video.declaredDuration ?? 0) > end + frameSeconds) return refused('truncated');
   if (Math.abs(end - duration) > frameSeconds / 2) return refused('length');
   if (!staysUnder(top.maxRate, gops)) return refused('bit_rate');
-  const keyFrames = gops.map(({ start }) => start);
+  const { keyFrames = gops.map(({ start }) => start) } = facts;
   const cuts = CUTS.find((each) => {
     const starts = segmentStarts(keyFrames, each);
     const isSuitable =

@@ -49,12 +49,6 @@ describe('after a failure of a stream copy', () => {
     expect(next).toEqual({ plan: encoded, source, log: 'transcode.copy_failed' });
   });
 
-  test('everything is encoded, with its own key frames, if a codec that follows was to have a stream copy', () => {
-    const plan = { ...encoded, copiedAlternative: 'av1' as const };
-    const next = nextPlan({ plan, source }, invalidSegment, { ...settings, codecs: ['av1'] });
-    expect(next).toEqual({ plan: encoded, source, log: 'transcode.copy_failed' });
-  });
-
   test.each([
     ['the object store fails', storageFailure(invalidSegment)],
     ['ffmpeg takes too long', refusal('transcode_timeout', 'Slow', new ToolError('timeout', '', ''))],

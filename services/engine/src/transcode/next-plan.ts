@@ -1,4 +1,4 @@
-import { type EncodePlan, hasSourceKeyFrames } from '@framelane/contracts/transcode-plan';
+import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { audioFormatChange } from '../ffmpeg/errors.ts';
 import { causeOf, isCopyFailure } from '../outputs/copy-failure.ts';
 import { EmptyRenditionError } from '../outputs/renditions/segment-info.ts';
@@ -33,8 +33,7 @@ export function nextPlan(
     source: from,
     plan: decodedToStereo(planEncoding(from, { allowCopy, ...settings }), tracksInStereo(plan)),
   });
-  // A source whose key frames are not where its packets declare them also spoils renditions that are cut there.
-  const hasCopies = hasSourceKeyFrames(plan) || copiedRenditions(plan).size > 0;
+  const hasCopies = copiedRenditions(plan).size > 0;
   if (hasCopies && !changed && isCopyFailure(error)) {
     return { ...replanned(source, false), log: 'transcode.copy_failed' };
   }

@@ -31,6 +31,8 @@ const PIECE_SECONDS = 3;
 
 /** Most of the frame is black, which takes little time to encode. */
 const VIDEO = 'testsrc2=s=160x160:r=25:d=9,pad=854:480';
+/** Frames do not begin at whole seconds. */
+const NTSC = VIDEO.replace('r=25', 'r=30000/1001');
 const TAGS = [
   '-colorspace',
   'bt709',
@@ -85,7 +87,7 @@ const streamOf = async (path: string): Promise<Stream | undefined> => {
 const kindsOf = ({ optionalTasks }: TranscodePlan, codec: AlternativeCodec) =>
   optionalTasks.flatMap((task) => ('codec' in task && task.codec === codec ? [task.kind] : []));
 
-type Fitting = { codec: AlternativeCodec; file: string; clip: Clip; codecs: RegExp };
+type Fitting = { codec: AlternativeCodec; file: string; clip: Clip; codecs: RegExp; durations?: number[] };
 
 const FITTING: Record<string, Fitting> = {
   'x265 with closed groups of pictures': {
@@ -94,12 +96,18 @@ const FITTING: Record<string, Fitting> = {
     clip: { video: VIDEO, options: CLOSED },
     codecs: /^hvc1\.1\.6\.L90\.90$/,
   },
-  'x265 with parameter sets that may be in its frames, but are not (hev1)': {
-    codec: 'hevc',
-    file: 'hev1.mov',
-    clip: { video: VIDEO, audio: 'sine=d=9', options: [...x265('open-gop=0:bframes=0', '-tag:v', 'hev1')] },
-    codecs: /^hvc1\.1\.6\.L90\.90$/,
-  },
+  'x265 with parameter sets that may be in its frames, but are not (hev1), and more key frames than it needs':
+    {
+      codec: 'hevc',
+      file: 'hev1.mov',
+      clip: {
+        video: NTSC,
+        audio: 'sine=d=9',
+        options: [...x265('open-gop=0:bframes=0:keyint=30:min-keyint=30', '-tag:v', 'hev1')],
+      },
+      durations: [2.002, 2.002, 4.004, 1.001],
+      codecs: /^hvc1\.1\.6\.L90\.90$/,
+    },
   'SVT-AV1': {
     codec: 'av1',
     file: 'svt.mp4',
@@ -114,7 +122,9 @@ const FITTING: Record<string, Fitting> = {
   },
 };
 
-describe.each(Object.entries(FITTING))('an upload of %s', (_, { codec, file, clip, codecs }) => {
+describe.each(Object.entries(FITTING))('an upload of %s', (_, fitting) => {
+  const { codec, file, clip, codecs, durations = [2, 2, 4, 1] } = fitting;
+
   test('is its own top rendition, beside encoded ones with the same segments', async () => {
     const path = await makeClip(inBench(file), clip);
     const { video, plan, manifest, ofCodec } = await make(path, codec);
@@ -123,7 +133,7 @@ describe.each(Object.entries(FITTING))('an upload of %s', (_, { codec, file, cli
     await expectHlsRules(bench, video.videoId, manifest);
     const [lower, top] = ofCodec;
     expect(top?.codecs).toMatch(codecs);
-    expect(top?.segments.map(({ duration }) => duration)).toEqual([2, 2, 4, 1]);
+    expect(top?.segments.map(({ duration }) => duration)).toEqual(durations);
     const source = await framesOf(path);
     const copy = await renditionFile(bench, video.videoId, top);
     expect(await framesOf(copy)).toEqual(source);
@@ -170,6 +180,8 @@ async function obstacleOf(path: string): Promise<string | null> {
 }
 
 const SHORT = 'testsrc2=s=160x90:r=25:d=5';
+/** Another stream can follow it, with a key frame where one is due. */
+const FOUR_SECONDS = 'testsrc2=s=160x90:r=25:d=4';
 /** No encoder can predict it. */
 const NOISE = 'testsrc2=s=320x180:r=25:d=5,noise=alls=100:allf=t';
 
@@ -182,8 +194,7 @@ const REFUSED: Record<string, Refused> = {
   'a high bit rate': ['bit_rate', 'noise.mp4', NOISE, x265('open-gop=0:qp=20')],
   'a size that no rung has': ['size', 'odd.mp4', 'testsrc2=s=800x450:r=25:d=5', x265('open-gop=0')],
   '10 bits': ['profile', 'ten.mp4', SHORT, [...x265('open-gop=0'), '-pix_fmt', 'yuv420p10le']],
-  'key frames far apart': ['sparse_key_frames', 'sparse.mp4', SHORT, [...SVT, '-g', '60']],
-  'key frames close to each other': ['dense_key_frames', 'dense.mp4', SHORT, [...SVT, '-g', '12']],
+  'key frames far apart': ['segments', 'sparse.mp4', SHORT, [...SVT, '-g', '60']],
   'the colours of standard definition': ['colour', 'sd.mp4', SHORT, [...SVT, '-colorspace', 'smpte170m']],
 };
 
@@ -198,7 +209,7 @@ describe('an upload of one stream after another', () => {
     const streams: Buffer[] = [];
     for (const [at, options] of parts.entries()) {
       const path = inBench(`${name}-${at}.${format}`);
-      streams.push(await readFile(await makeClip(path, { video: SHORT, options })));
+      streams.push(await readFile(await makeClip(path, { video: FOUR_SECONDS, options })));
     }
     const all = inBench(`${name}.${format}`);
     await writeFile(all, Buffer.concat(streams));
@@ -267,29 +278,23 @@ describe('a video that is made as a whole', () => {
     return { plan, warnings, durations: manifest.renditions[0]?.segments.map(({ duration }) => duration) };
   }
 
-  /** Key frames that are not where H.264 would have its own. */
-  const [HEVC_40, AV1_40] = [CLOSED, SVT].map((options) =>
-    options.map((each) => each.replaceAll('=50', '=40').replace(/^50$/, '40')),
-  );
-
-  test.each([
-    ['hevc', HEVC_40],
-    ['av1', AV1_40],
-  ] as const)('is cut at the key frames of a source in %s', async (codec, options = []) => {
-    const clip = { video: VIDEO, options };
-    const made = await transcode(codec, await makeClip(inBench(`whole-${codec}.mp4`), clip));
-    expect(made.plan.encode.copiedAlternative).toBe(codec);
-    expect(made.durations).toEqual([3.2, 1.6, 3.2, 1]);
+  test('is cut where the source has key frames, which are not at whole seconds', async () => {
+    const options = CLOSED.map((each) => each.replaceAll('=50', '=30'));
+    const made = await transcode('hevc', await makeClip(inBench('ntsc.mp4'), { video: NTSC, options }));
+    expect(made.plan.encode.copiedAlternative).toBe('hevc');
+    expect(made.durations).toEqual([2.002, 2.002, 4.004, 1.001]);
     expect(made.warnings).toEqual([]);
   });
 
-  test.each(ALTERNATIVE_CODECS)('has its own key frames if one in %s is damaged', async (codec) => {
-    const { options, change } = DAMAGES[codec];
-    const clip = await makeClip(inBench(`key-${codec}.mp4`), { video: VIDEO, options });
-    const made = await transcode(codec, await damage(clip, 100, change));
-    expect(made.warnings).toHaveLength(1);
-    expect(made.plan.encode.copiedAlternative).toBeUndefined();
-    expect(kindsOf(made.plan, codec)).toEqual(['codec_piece']);
-    expect(made.durations).toEqual([2, 2, 4, 1]);
-  });
+  test.each(ALTERNATIVE_CODECS)(
+    'does not need the key frames of its source: one in %s is damaged',
+    async (codec) => {
+      const { options, change } = DAMAGES[codec];
+      const clip = await makeClip(inBench(`key-${codec}.mp4`), { video: VIDEO, options });
+      const made = await transcode(codec, await damage(clip, 100, change));
+      expect(made.plan.encode.copiedAlternative).toBe(codec);
+      expect(made.durations).toEqual([2, 2, 4, 1]);
+      expect(made.warnings).toEqual([]);
+    },
+  );
 });

@@ -3,21 +3,27 @@ import { joinAlternative } from '@framelane/contracts/joined-manifest';
 import type { CodecCopyTask } from '@framelane/contracts/outputs/codec-copy-task';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import { PACKAGINGS } from '@framelane/contracts/packaging';
-import { encodePlanIn } from '@framelane/contracts/transcode-plan';
+import { type EncodePlan, encodePlanIn } from '@framelane/contracts/transcode-plan';
+import { inputOptions, MAX_THREADS, timeOptions, WITHOUT_METADATA } from '../../ffmpeg/arguments.ts';
+import { videoCopyOptions } from '../../ffmpeg/encoder-options.ts';
+import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
 import { InvalidSegmentError } from '../../packagers/packager.ts';
-import { OUTPUT_FOLDER } from '../../sandbox/job-folder.ts';
+import { packagerOf } from '../../packagers/packagers.ts';
+import { initializationFile, segmentFile } from '../../packagers/segment-files.ts';
+import { TIMESTAMP_OFFSET_SECONDS } from '../../packagers/timestamp-offset.ts';
+import { OUTPUT_FOLDER, SOURCE_INPUT } from '../../sandbox/job-folder.ts';
 import { removeTree } from '../../sandbox/remove-tree.ts';
 import { storageFailure } from '../../transcode-failure.ts';
 import { isCopyFailure } from '../copy-failure.ts';
 import type { TaskJob, TaskKind } from '../kinds.ts';
-import type { RunContext } from '../stored-run.ts';
+import { namesOf, noOthers, type RunContext, runAndStore, secondsRead } from '../stored-run.ts';
 import { codecPieces, runCodecPiece } from './codec-pieces.ts';
-import { copyArguments } from './copy-task.ts';
-import { runTracks } from './track-run.ts';
+import { describeStored } from './describe-stored.ts';
+import { pieceOutputOptions } from './piece-arguments.ts';
 
 /**
  * The top rendition in a codec that the video does not wait for, as a stream copy of the source. If the copy turns out to be invalid, the rendition is
- * encoded: all renditions are cut at the key frames of the source by then.
+ * encoded.
  */
 export const CODEC_COPY: TaskKind<CodecCopyTask> = {
   plan: () => [],
@@ -51,13 +57,58 @@ async function copy(
   directory: string,
   context: RunContext,
 ): Promise<TaskResult> {
-  const { plan } = job;
+  const { work, output } = job;
   const encode = topOf(job);
-  const commandLine = copyArguments(encode, { ...context.settings, ...plan.encoder });
-  const ofCodec = { ...job, plan: { ...plan, encode, iFrames: false } };
-  const result = await runTracks(ofCodec, encode, commandLine, directory, context, { isBackground: true });
+  const { stored } = await runAndStore(
+    {
+      output,
+      isBackground: true,
+      commandLine: codecCopyArguments(encode, work, context.settings.threads),
+      seconds: secondsRead(encode),
+      progress: { key: 'frame', end: work.frames },
+      segments: {
+        renditions: namesOf(encode.videoRenditions),
+        iFramesOf: null,
+        maxSegments: work.segmentStarts.length,
+        piece: { firstSegment: work.firstSegment, firstIFrame: 0, isFollowed: false },
+      },
+      storeOthers: noOthers,
+    },
+    encode,
+    directory,
+    context,
+  );
+  const result = { renditions: describeStored(encode, stored, work) };
   assertPlanned(job, result);
   return result;
+}
+
+/**
+ * The run that copies all video of the source as the only rendition of a plan. Its segments begin where the task says: the source may have more key frames
+ * than the other renditions.
+ */
+export function codecCopyArguments(
+  plan: EncodePlan,
+  work: CodecCopyTask,
+  threads: number,
+): FfmpegCommandLine {
+  const packager = packagerOf(plan.packaging);
+  return {
+    inputOptions: [...inputOptions(plan, Math.min(threads, MAX_THREADS)), ...timeOptions(plan)],
+    input: SOURCE_INPUT,
+    outputs: plan.videoRenditions.map((rendition) => ({
+      options: [
+        ...['-map', `0:${plan.videoIndex}`, ...videoCopyOptions(rendition, plan), ...WITHOUT_METADATA],
+        ...pieceOutputOptions(
+          rendition,
+          work,
+          TIMESTAMP_OFFSET_SECONDS,
+          packager.segmentOptions(`${OUTPUT_FOLDER}/${initializationFile(rendition.name)}`),
+        ),
+      ],
+      path: `${OUTPUT_FOLDER}/${segmentFile(rendition.name, '%d', packager)}`,
+    })),
+  };
 }
 
 /** Throws if the segments are not the planned ones. The control plane finds that, too, but cannot let the engine encode them. */

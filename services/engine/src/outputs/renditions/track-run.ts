@@ -16,25 +16,18 @@ import {
 } from '../stored-run.ts';
 import { describeStored } from './describe-stored.ts';
 
-/**
- * Makes some renditions of a plan, from beginning to end.
- *
- * @param part the plan with these renditions alone
- * @param options.isBackground whether other work has priority
- */
+/** Makes some renditions of a plan, from beginning to end. `part` is the plan with these renditions alone. */
 export async function runTracks(
   { plan, output }: TaskJob<Task>,
   part: EncodePlan,
   commandLine: FfmpegCommandLine,
   directory: string,
   context: RunContext,
-  { isBackground = false } = {},
 ): Promise<TaskResult> {
   const { encode, iFrames } = plan;
   const { stored } = await runAndStore(
     {
       output,
-      isBackground,
       commandLine,
       seconds: secondsRead(encode),
       progress: timeProgress(encode),
