@@ -224,8 +224,31 @@ describe('an upload of one stream after another', () => {
     expect(await obstacleOf(await joined(name, 'obu', [SVT, second]))).toBe(obstacle);
   });
 
+  const closed = x265('open-gop=0:bframes=0');
+
+  test.each([
+    ['av1', 'obu', SVT, AOM],
+    ['hevc', 'hevc', closed, x265('open-gop=0:bframes=0:ctu=16')],
+  ] as const)(
+    'is encoded in %s if that is found after it was planned',
+    async (codec, format, first, second) => {
+      bench.codecs = [codec];
+      const clip = { video: FOUR_SECONDS.replace('d=4', 'd=8'), options: first };
+      const own = await makeClip(inBench(`planned-${codec}.mp4`), clip);
+      const { plan } = await bench.plan(await bench.store(own), Number.MAX_SAFE_INTEGER);
+      const position = plan.optionalTasks.findIndex(({ kind }) => kind === 'codec_copy');
+      const warnings = bench.warningsOf('transcode.copy_failed');
+      const copied = await bench.runTask({ video: await bench.store(own), plan, position });
+      expect(warnings).toEqual([]);
+      const video = await bench.store(await joined(`changing-${codec}`, format, [[...first], [...second]]));
+      const encoded = await bench.runTask({ video, plan, position });
+      expect(warnings).toMatchObject([{ error: { name: 'InvalidSegmentError' } }]);
+      for (const { renditions } of [copied, encoded])
+        expect(renditions?.map(({ segments }) => segments.length)).toEqual([3]);
+    },
+  );
+
   test('with parameter sets in its frames is encoded', async () => {
-    const closed = x265('open-gop=0:bframes=0');
     expect(await obstacleOf(await joined('sets', 'hevc', [closed, closed]))).toBe('parameter_sets');
   });
 });
