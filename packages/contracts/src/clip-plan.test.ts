@@ -35,3 +35,10 @@ test('a window has one frame at least', () => {
   const encode = { ...PLAN.encode, frameRate: { numerator: 10, denominator: 1 } };
   expect(windowOf({ encode }, { start: 1.95, end: 2.0499995 })).toEqual({ firstFrame: 20, frames: 1 });
 });
+
+test('a clip has no copy in a codec that it does not take over', () => {
+  const parent = { ...PLAN, encode: { ...PLAN.encode, copiedAlternative: 'av1' as const } };
+  const { plan } = planClip(parent, [], { firstFrame: 0, frames: GOP });
+  expect(plan.alternatives).toEqual([]);
+  expect(plan.encode).not.toHaveProperty('copiedAlternative');
+});

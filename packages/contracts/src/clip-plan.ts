@@ -60,6 +60,7 @@ export function planClip(
   const { firstFrame, frames } = window;
   // What was cut off of the file of the parent is nothing that a clip reads.
   const { seek: _, ...reading } = encode.reading ?? {};
+  const { copiedAlternative: __, ...plain } = encode;
   const from = firstFrame / rate;
   const duration = frames / rate;
   const cut = isSoundAlone(encode) ? cutSound(parent, duration) : cutVideo(parent, window);
@@ -77,7 +78,7 @@ export function planClip(
       alternatives: [],
       segmentStarts: cut.segmentStarts,
       encode: {
-        ...encode,
+        ...plain,
         reading,
         firstFrame: 0,
         frames,
