@@ -1,4 +1,5 @@
 import { SEQUENCE_HEADER, unitsOf } from './obus.ts';
+import { pictureOf } from './sequence-header.ts';
 
 /** The fields of the box `av1C` before its units (AV1 in ISO base media file format §2.3.3). */
 const HEAD_BYTES = 4;
@@ -57,11 +58,13 @@ export function withHeaderOf(configuration: Buffer, sample: Buffer): Buffer {
 
 /**
  * Tells whether the sequence headers in a sample are that of the configuration. False for the high tier and for samples of several layers, which few
- * decoders know.
+ * decoders know, and if the header of the muxer describes another picture: that is what the plan and the codec string come from.
  */
-export function isConfigured(configuration: Buffer): (sample: Buffer) => boolean {
+export function isConfigured(configuration: Buffer, ofMuxer = configuration): (sample: Buffer) => boolean {
   const [known, ...others] = sequenceHeaders(configuration.subarray(HEAD_BYTES));
   if (known === undefined || others.length > 0 || isHighTier(configuration)) return () => false;
+  if (!sequenceHeaders(ofMuxer.subarray(HEAD_BYTES)).every((header) => haveSamePicture(header, known)))
+    return () => false;
   return (sample) => {
     try {
       return unitsOf(sample).every(
@@ -71,6 +74,14 @@ export function isConfigured(configuration: Buffer): (sample: Buffer) => boolean
       return false;
     }
   };
+}
+
+function haveSamePicture(one: Buffer, other: Buffer): boolean {
+  try {
+    return one.equals(other) || pictureOf(one) === pictureOf(other);
+  } catch {
+    return false;
+  }
 }
 
 function sequenceHeaders(bytes: Buffer): Buffer[] {
