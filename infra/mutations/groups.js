@@ -169,7 +169,7 @@ export const GROUPS = [
     mutate: [
       `${ENGINE}/src/outputs/plan-tasks.ts`,
       `${ENGINE}/src/outputs/images/{images-task,image-filters}.ts`,
-      `${ENGINE}/src/outputs/renditions/{audio-task,copy-task,piece-arguments,plan-pieces}.ts`,
+      `${ENGINE}/src/outputs/renditions/{audio-task,codec-pieces,copy-task,piece-arguments,plan-pieces}.ts`,
     ],
     tests: [`${ENGINE}/src/outputs/*.test.ts`, `${ENGINE}/src/ffmpeg/filter-graph.test.ts`],
   },
@@ -190,6 +190,7 @@ export const GROUPS = [
     'mpeg-ts/{continuity,groups,transport-stream}',
   ]),
   pure('engine-plan', `${ENGINE}/src/plan`, [
+    'alternative-copy',
     'alternatives',
     'audio-plan',
     'chapters',
@@ -239,16 +240,17 @@ export const GROUPS = [
   ]),
   // A group of its own, because each change of its lists needs all tests of the group.
   pure('engine-whitelist', `${ENGINE}/src/source`, ['whitelist']),
-  pure('engine-transcode', `${ENGINE}/src/transcode`, [
-    'work-lease',
-    'source-cache',
-    'command-intake',
-    'disk-reservations',
-    'edited-cues',
-    'failure-report',
-    'next-plan',
-    'results',
-    'work-directory',
+  pure('engine-transcode', `${ENGINE}/src`, [
+    'sandbox/remove-tree',
+    'transcode/work-lease',
+    'transcode/source-cache',
+    'transcode/command-intake',
+    'transcode/disk-reservations',
+    'transcode/edited-cues',
+    'transcode/failure-report',
+    'transcode/next-plan',
+    'transcode/results',
+    'transcode/work-directory',
   ]),
   {
     name: 'engine-text-tracks',
@@ -351,7 +353,15 @@ export const GROUPS = [
   pure(
     'contracts',
     'packages/contracts/src',
-    ['joined-manifest', 'languages', 'outputs/codec-piece-task', 'renditions', 'sealing', 'topology'],
+    [
+      'joined-manifest',
+      'languages',
+      'outputs/codec-copy-task',
+      'outputs/codec-piece-task',
+      'renditions',
+      'sealing',
+      'topology',
+    ],
     ['outputs/piece-task'],
   ),
   {

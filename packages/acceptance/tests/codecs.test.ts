@@ -88,6 +88,7 @@ test('the stream follows the rules of HLS for several codecs', async () => {
     'codecs.sample-entry passed',
     'codecs.parameter-sets passed',
     'codecs.sequence-header passed',
+    'codecs.messages passed',
     'codecs.h264 passed',
     'codecs.sdr not applicable',
     'codecs.video-range passed',

@@ -41,3 +41,10 @@ test('the key frames of a video are not those of its clips', () => {
   const { plan } = planClip({ ...PLAN, encode }, [], { firstFrame: GOP, frames: GOP });
   expect(plan.encode).not.toHaveProperty('keyFrames');
 });
+
+test('a clip has no copy in a codec that it does not take over', () => {
+  const parent = { ...PLAN, encode: { ...PLAN.encode, copiedAlternative: 'av1' as const } };
+  const { plan } = planClip(parent, [], { firstFrame: 0, frames: GOP });
+  expect(plan.alternatives).toEqual([]);
+  expect(plan.encode).not.toHaveProperty('copiedAlternative');
+});

@@ -58,9 +58,9 @@ export function planClip(
   const { encode } = parent;
   const rate = rateOf(encode);
   const { firstFrame, frames } = window;
-  // What was cut off of the file of the parent is nothing that a clip reads, and it has key frames of its own.
-  const { keyFrames: _, ...taken } = encode;
-  const { seek: __, ...reading } = encode.reading ?? {};
+  // What was cut off of the file of the parent is nothing that a clip reads, and its key frames and codecs are others.
+  const { keyFrames: _, copiedAlternative: __, ...plain } = encode;
+  const { seek: ___, ...reading } = encode.reading ?? {};
   const from = firstFrame / rate;
   const duration = frames / rate;
   const cut = isSoundAlone(encode) ? cutSound(parent, duration) : cutVideo(parent, window);
@@ -78,7 +78,7 @@ export function planClip(
       alternatives: [],
       segmentStarts: cut.segmentStarts,
       encode: {
-        ...taken,
+        ...plain,
         reading,
         firstFrame: 0,
         frames,

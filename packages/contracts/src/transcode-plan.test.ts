@@ -16,7 +16,7 @@ const PLAN = {
 } as unknown as Pick<TranscodePlan, 'encode' | 'alternatives'>;
 
 describe('the plan of a video in another codec', () => {
-  test('has the renditions of that codec alone, all of them encoded', () => {
+  test('has the renditions of that codec alone, encoded although that of H.264 is a stream copy', () => {
     expect(encodePlanIn('av1', PLAN)).toEqual({
       videoRenditions: [rendition('360p-av1')],
       copiesVideo: false,
@@ -24,6 +24,13 @@ describe('the plan of a video in another codec', () => {
       frames: 50,
     });
     expect(PLAN.encode.copiesVideo).toBe(true);
+  });
+
+  test('has a stream copy if the plan has one in that codec', () => {
+    const encode = { ...PLAN.encode, copiesVideo: false, copiedAlternative: 'av1' as const };
+    expect(encodePlanIn('av1', { ...PLAN, encode }).copiesVideo).toBe(true);
+    const other = { ...encode, copiedAlternative: 'hevc' as const };
+    expect(encodePlanIn('av1', { ...PLAN, encode: other }).copiesVideo).toBe(false);
   });
 
   test('must be a part of the plan', () => {

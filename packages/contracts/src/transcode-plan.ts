@@ -140,6 +140,11 @@ const encodePlan = z.object({
   videoRenditions: z.array(videoRenditionPlan).readonly(),
   /** Whether the top rendition is a stream copy of the source. All renditions are then cut at the source's key frames. */
   copiesVideo: z.boolean(),
+  /**
+   * The codec beside H.264 whose top rendition is a stream copy of the source. All renditions then have key frames after a fixed number of frames, where
+   * the source has some, too. Absent if it is none.
+   */
+  copiedAlternative: z.enum(ALTERNATIVE_CODECS).optional(),
   packaging: z.enum(PACKAGING_NAMES),
   /** How segments are cut (see `Cuts`). */
   startsShort: z.boolean(),
@@ -183,7 +188,7 @@ const encodePlan = z.object({
 });
 export type EncodePlan = z.infer<typeof encodePlan>;
 
-/** The renditions of a video in a codec that it does not wait for: those of all its rungs, lowest first. All are encoded. */
+/** The renditions of a video in a codec that it does not wait for: those of all its rungs, lowest first. */
 const alternativeLadder = z.object({
   codec: z.enum(ALTERNATIVE_CODECS),
   videoRenditions: z.array(videoRenditionPlan).min(1).readonly(),
@@ -252,7 +257,7 @@ export type TranscodePlan = z.infer<typeof transcodePlanSchema>;
 export const taskPlanSchema = transcodePlanSchema.omit({ facts: true, tasks: true, optionalTasks: true });
 export type TaskPlan = z.infer<typeof taskPlanSchema>;
 
-/** How to transcode the source in another codec: its renditions alone, all of them encoded. Throws if the plan does not have that codec. */
+/** How to transcode the source in another codec: its renditions alone. Throws if the plan does not have that codec. */
 export function encodePlanIn(
   codec: AlternativeCodec,
   { encode, alternatives }: Pick<TranscodePlan, 'encode' | 'alternatives'>,
@@ -263,7 +268,7 @@ export function encodePlanIn(
   return {
     ...encode,
     videoRenditions,
-    copiesVideo: false,
+    copiesVideo: encode.copiedAlternative === codec,
     audio: [],
     ...(tenBit && { tenBit, colour: colourOf(tenBit, encode) }),
   };

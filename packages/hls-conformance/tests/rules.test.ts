@@ -29,6 +29,7 @@ const RULES_OF_OTHERS: Record<Format, string[]> = {
     ...[
       'codecs.parameter-sets',
       'codecs.sequence-header',
+      'codecs.messages',
       'codecs.h264',
       'codecs.sdr',
       'codecs.ladders',

@@ -78,7 +78,7 @@ const fail = (videoId: string, claimed: ClaimedTask, retryable = false) =>
 
 /** Key of a segment that a try stores. */
 function keyOf(videoId: string, { attempt, task, try: tryNumber, work }: ClaimedTask): string {
-  if (work.kind !== 'codec_piece') throw new Error('Not a piece of a codec');
+  if (!('codec' in work)) throw new Error('Not a part of a codec');
   const output = { workspaceId: plane.workspaceId, videoId, attempt, folder: taskFolder(task, tryNumber) };
   return segmentKey(output, `360p-${work.codec}`, work.firstSegment, 'cmaf');
 }
@@ -301,35 +301,36 @@ describe('a codec', () => {
     expect((await tryClaim(videoId)).status).toBe(409);
   });
 
-  test('also follows a video that one run transcodes, and each is played for itself', async () => {
-    const { videoId, uploadToken } = await plane.ticket({ filename: 'a.mp4', codecs: ['av1', 'hevc'] });
-    await plane.engine.upload(uploadToken);
-    await plane.engine.claim(videoId);
-    const manifest = sampleManifest('cmaf');
-    const plan = planOf(manifest);
-    const whole = {
-      firstSegment: 0,
-      firstFrame: 0,
-      frames: plan.encode.frames,
-      seek: null,
-      segmentStarts: plan.segmentStarts,
-      keyFrames: plan.segmentStarts,
-    };
-    const { alternatives } = planWithCodecs(['av1', 'hevc']);
-    const optionalTasks = (['av1', 'hevc'] as const).map(
-      (codec) => ({ ...whole, kind: 'codec_piece', codec }) as const,
-    );
-    expect(await plane.engine.storePlan(videoId, 1, { ...plan, alternatives, optionalTasks })).toBe(204);
-    const result = resultOfWhole(manifest);
-    await plane.engine.report('task.completed', { videoId, attempt: 1, task: 0, try: 1, result });
-    const [av1, hevc] = [await claim(videoId), await claim(videoId)];
-    await complete(videoId, hevc);
-    expect(await states(videoId)).toEqual(['h264 ready', 'av1 preparing', 'hevc ready']);
-    await complete(videoId, av1);
-    const uris = (await master(videoId)).match(/^[^#].*index\.m3u8$/gm);
-    expect(uris).toEqual(['480p', '360p', '360p-av1', '360p-hevc'].map((name) => `${name}/index.m3u8`));
-    expect((await record(videoId)).variants).toEqual(['360p', '480p']);
-  });
+  test.each(['codec_piece', 'codec_copy'] as const)(
+    'also follows a video that one run transcodes, and each is played for itself: %s',
+    async (kind) => {
+      const { videoId, uploadToken } = await plane.ticket({ filename: 'a.mp4', codecs: ['av1', 'hevc'] });
+      await plane.engine.upload(uploadToken);
+      await plane.engine.claim(videoId);
+      const manifest = sampleManifest('cmaf');
+      const plan = planOf(manifest);
+      const whole = {
+        firstSegment: 0,
+        firstFrame: 0,
+        frames: plan.encode.frames,
+        seek: null,
+        segmentStarts: plan.segmentStarts,
+        keyFrames: plan.segmentStarts,
+      };
+      const { alternatives } = planWithCodecs(['av1', 'hevc']);
+      const optionalTasks = (['av1', 'hevc'] as const).map((codec) => ({ ...whole, kind, codec }) as const);
+      expect(await plane.engine.storePlan(videoId, 1, { ...plan, alternatives, optionalTasks })).toBe(204);
+      const result = resultOfWhole(manifest);
+      await plane.engine.report('task.completed', { videoId, attempt: 1, task: 0, try: 1, result });
+      const [av1, hevc] = [await claim(videoId), await claim(videoId)];
+      await complete(videoId, hevc);
+      expect(await states(videoId)).toEqual(['h264 ready', 'av1 preparing', 'hevc ready']);
+      await complete(videoId, av1);
+      const uris = (await master(videoId)).match(/^[^#].*index\.m3u8$/gm);
+      expect(uris).toEqual(['480p', '360p', '360p-av1', '360p-hevc'].map((name) => `${name}/index.m3u8`));
+      expect((await record(videoId)).variants).toEqual(['360p', '480p']);
+    },
+  );
 
   test('that fails is left out with all that it has stored; the video and the other codec stay', async () => {
     const videoId = await readyVideo(['av1', 'hevc']);

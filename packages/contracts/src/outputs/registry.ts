@@ -1,4 +1,5 @@
 import { AUDIO } from './audio-task.ts';
+import { CODEC_COPY } from './codec-copy-task.ts';
 import { CODEC_PIECE } from './codec-piece-task.ts';
 import { COPY } from './copy-task.ts';
 import { DOWNLOAD, DOWNLOAD_DERIVATION } from './download.ts';
@@ -23,6 +24,7 @@ export const TASKS = {
   audio: AUDIO,
   images: IMAGES_TASK,
   piece: PIECE,
+  codec_copy: CODEC_COPY,
   codec_piece: CODEC_PIECE,
 };
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AlternativeCodec } from '../renditions.ts';
 import type { DerivationCommand, PlannedSegment, RenditionPart } from './kinds.ts';
 import { DERIVATIONS, TASKS } from './registry.ts';
 
@@ -45,6 +46,11 @@ export const derivationSchema: z.ZodType<Derivation> = z.discriminatedUnion('kin
 
 /** What any task except the first one of an attempt is to do. */
 export type Work = Task | Derivation;
+
+/** The codec of the renditions that a task makes beside those of H.264; null if it makes none. */
+export function alternativeOf(work: Work | null): AlternativeCodec | null {
+  return work !== null && 'codec' in work ? work.codec : null;
+}
 
 export function isDerivation(work: Work): work is Derivation {
   return work.kind in DERIVATIONS;

@@ -3,7 +3,7 @@ import type { ColourTags, SequenceParameters, VideoSyntax } from './video-syntax
 import { rangeOf, UNTAGGED } from './video-syntax.ts';
 
 /** Types of OBUs (AV1 specification §6.2.2). */
-const OBU = { sequence: 1, delimiter: 2, frameHeader: 3, frame: 6 } as const;
+const OBU = { sequence: 1, delimiter: 2, frameHeader: 3, metadata: 5, frame: 6 } as const;
 /** frame_type (§6.8.2). */
 const FRAME_KINDS = ['KEY', 'INTER', 'INTRA_ONLY', 'SWITCH'] as const;
 
@@ -13,6 +13,7 @@ export const AV1: VideoSyntax = {
   parameterSets: new Map([[OBU.sequence, 'sequence header']]),
   sequenceType: OBU.sequence,
   delimiterType: OBU.delimiter,
+  messageTypes: [OBU.metadata],
   setsAreInEntry: false,
   typeOf: obuType,
   frameOf: (unit) => {

@@ -102,6 +102,7 @@ export const H264: VideoSyntax = {
   ]),
   sequenceType: NAL.sps,
   delimiterType: NAL.delimiter,
+  messageTypes: [],
   setsAreInEntry: true,
   typeOf: nalType,
   frameOf: (unit) => {

@@ -4,7 +4,16 @@ import { withoutEmulationPrevention } from './nal-units.ts';
 import type { SequenceParameters, VideoSyntax } from './video-syntax.ts';
 
 /** Types of NAL units (ISO/IEC 23008-2 table 7-1). */
-const NAL = { lastSlice: 31, idrWithLeading: 19, idr: 20, vps: 32, sps: 33, pps: 34, delimiter: 35 } as const;
+const NAL = {
+  lastSlice: 31,
+  idrWithLeading: 19,
+  idr: 20,
+  vps: 32,
+  sps: 33,
+  pps: 34,
+  delimiter: 35,
+  messages: [39, 40],
+} as const;
 const HEADER_BYTES = 2;
 
 /** Limits of the standard (§7.4.3.2.1, §7.4.8). */
@@ -22,6 +31,7 @@ export function hevcSyntax(entryType: 'hvc1' | 'hev1'): VideoSyntax {
     ]),
     sequenceType: NAL.sps,
     delimiterType: NAL.delimiter,
+    messageTypes: NAL.messages,
     setsAreInEntry: true,
     typeOf: nalType,
     frameOf: (unit) => {

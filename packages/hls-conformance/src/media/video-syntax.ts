@@ -40,6 +40,8 @@ export type VideoSyntax = {
   sequenceType: number;
   /** The unit that begins an access unit. */
   delimiterType: number;
+  /** Units that say something about the frames, and that no decoder needs. Empty if they are not looked for. */
+  messageTypes: readonly number[];
   /** Whether parameter sets in the sample entry suffice. AV1 has its sequence header in key frames, too. */
   setsAreInEntry: boolean;
   typeOf(unit: Buffer): number;

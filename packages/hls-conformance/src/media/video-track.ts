@@ -25,6 +25,8 @@ export type VideoContent = {
   opening: { start: FrameStart | null; lacking: string[] };
   /** Frames with parameter sets that are not in the sample entry. */
   framesWithOtherSets: number;
+  /** Frames with messages (see `VideoSyntax`). */
+  framesWithMessages: number;
   /** The first parameter set, or why it cannot be read; null without one. */
   parameters: SequenceParameters | string | null;
   /** What the sequence parameter sets say about the frames, as JSON; at most two different ones. */
@@ -44,6 +46,7 @@ export class VideoTrack {
   /** Types of the parameter sets that a decoder has. */
   readonly #known = new Set<number>();
   #framesWithOtherSets = 0;
+  #framesWithMessages = 0;
   #frames = 0;
   #untimed = 0;
   #firstDts = Number.NaN;
@@ -99,6 +102,7 @@ export class VideoTrack {
       longestStep: extreme(steps, Math.max),
       opening: this.#opening,
       framesWithOtherSets: this.#framesWithOtherSets,
+      framesWithMessages: this.#framesWithMessages,
       parameters: this.#parameters,
       parameterSets: [...this.#parameterSets],
       idrTimes: this.#idrTimes,
@@ -106,12 +110,13 @@ export class VideoTrack {
   }
 
   #readUnits(units: Iterable<Buffer>): VideoContent['opening'] & { delimiters: number } {
-    const { parameterSets, delimiterType } = this.#syntax;
+    const { parameterSets, delimiterType, messageTypes } = this.#syntax;
     const found: VideoContent['opening'] = { start: null, lacking: [] };
-    let [delimiters, otherSets] = [0, 0];
+    let [delimiters, otherSets, messages] = [0, 0, 0];
     for (const unit of units) {
       const type = this.#syntax.typeOf(unit);
-      if (type === delimiterType) delimiters += 1;
+      delimiters += Number(type === delimiterType);
+      messages += Number(messageTypes.includes(type));
       if (parameterSets.has(type)) {
         if (!this.#entrySets.some((set) => set.equals(unit))) otherSets += 1;
         this.#known.add(type);
@@ -122,7 +127,8 @@ export class VideoTrack {
       if (found.start !== null) found.lacking = this.#lacking();
     }
     if (found.start === null) found.lacking = this.#lacking();
-    if (otherSets > 0) this.#framesWithOtherSets += 1;
+    this.#framesWithOtherSets += Math.min(1, otherSets);
+    this.#framesWithMessages += Math.min(1, messages);
     return { ...found, delimiters };
   }
 

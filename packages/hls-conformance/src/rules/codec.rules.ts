@@ -65,6 +65,14 @@ export const CODEC_RULES: readonly Rule[] = [
     ),
   },
   {
+    id: 'codecs.messages',
+    level: 'own',
+    source: 'ISO/IEC 23008-2 annex D; AV1 §5.8',
+    sentence:
+      'Frames of HEVC and AV1 have no messages (SEI, metadata): those of a file can say anything about who made it, and where.',
+    check: everyFragmentedVideo(({ messages }) => (messages > 0 ? [`${messages} frames have messages`] : [])),
+  },
+  {
     id: 'codecs.h264',
     level: 'should',
     source: 'Apple 1.12',
@@ -125,16 +133,17 @@ function everyMaster(check: (master: MasterPlaylist, place: string) => Verdict):
   };
 }
 
-/** Judges the segments of fragmented MP4 with video: the type of their sample entry, and the number of frames with other parameter sets. */
+/** Judges the segments of fragmented MP4 with video: the type of their sample entry, and the numbers of frames with other parameter sets and with messages. */
 function everyFragmentedVideo(
-  violations: (video: { entry: string; frames: number }) => string[],
+  violations: (video: { entry: string; frames: number; messages: number }) => string[],
 ): Rule['check'] {
   return ({ renditions, iFrames }) => {
     const videos = [...renditions, ...iFrames].flatMap(({ name, segments }) =>
       segments.flatMap((segment) => {
         const entry = segment.content?.fragments?.videoEntry;
         const frames = segment.content?.video?.framesWithOtherSets ?? 0;
-        return entry ? [{ place: segmentPlace(name, segment), entry, frames }] : [];
+        const messages = segment.content?.video?.framesWithMessages ?? 0;
+        return entry ? [{ place: segmentPlace(name, segment), entry, frames, messages }] : [];
       }),
     );
     return judgeEach(videos, NO_FRAGMENTS, ({ place, ...video }) =>

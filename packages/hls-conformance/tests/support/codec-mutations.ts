@@ -3,11 +3,12 @@ import type { Files, Media, Track } from './good-stream.ts';
 import { edit, type Mutation, onTrack } from './mutations.ts';
 
 /** The first byte of NAL units in HEVC and in H.264. */
-const HEVC = { cra: 0x2a, vps: 0x40 } as const;
+const HEVC = { cra: 0x2a, vps: 0x40, message: 0x4e } as const;
 const H264 = { pps: 0x68 } as const;
 const LENGTH_BYTES = 4;
 /** The header of an OBU that decoders skip, and an INTER frame that is shown, after the header and the size of its OBU. */
 const PADDING_OBU = 0x7a;
+const METADATA_OBU = 0x2a;
 const INTER_FRAME = 0x30;
 /** Frames between key frames. */
 const DISTANCE = 50;
@@ -48,6 +49,22 @@ export const CODEC_MUTATIONS: readonly Mutation[] = [
       const at = bodyAt(bytes, 'av1C') + 4 + 2 + 7;
       bytes.writeUInt8(bytes.readUInt8(at) ^ 0x80, at);
     }),
+  },
+  {
+    what: 'HEVC with a message',
+    breaks: 'codecs.messages',
+    media: onTrack(
+      '180p-hevc',
+      onSample(1, 7, (sample) => sample.writeUInt8(HEVC.message, LENGTH_BYTES)),
+    ),
+  },
+  {
+    what: 'AV1 with metadata',
+    breaks: 'codecs.messages',
+    media: onTrack(
+      '180p-av1',
+      onSample(1, 3, (sample) => sample.writeUInt8(METADATA_OBU, 0)),
+    ),
   },
   {
     what: 'no H.264',

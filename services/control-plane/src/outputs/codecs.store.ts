@@ -43,7 +43,7 @@ export async function findCodecResults(
   videoId: string,
   codec: AlternativeCodec,
 ): Promise<TaskResult[] | undefined> {
-  const ofCodec = trx.selectFrom('tasks').where('video_id', '=', videoId).where(isPieceOf(codec));
+  const ofCodec = trx.selectFrom('tasks').where('video_id', '=', videoId).where(isTaskOf(codec));
   const missing = await ofCodec
     .select(sql`1`.as('one'))
     .where('result', 'is', null)
@@ -60,9 +60,9 @@ export async function deleteCodecTasks(
   videoId: string,
   codec: AlternativeCodec,
 ): Promise<void> {
-  await trx.deleteFrom('tasks').where('video_id', '=', videoId).where(isPieceOf(codec)).execute();
+  await trx.deleteFrom('tasks').where('video_id', '=', videoId).where(isTaskOf(codec)).execute();
 }
 
-function isPieceOf(codec: AlternativeCodec): RawBuilder<boolean> {
-  return sql<boolean>`work @> ${JSON.stringify({ kind: 'codec_piece', codec })}::jsonb`;
+function isTaskOf(codec: AlternativeCodec): RawBuilder<boolean> {
+  return sql<boolean>`work @> ${JSON.stringify({ codec })}::jsonb`;
 }

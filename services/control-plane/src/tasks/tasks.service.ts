@@ -16,6 +16,7 @@ import {
 } from '@framelane/contracts/messages';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
 import {
+  alternativeOf,
   type Derivation,
   isDerivation,
   PLANNING_TASK,
@@ -361,8 +362,8 @@ export class TasksService {
       if (stored === undefined) return this.#ignore(trx, taskTry);
       await this.#makeNextDue(trx, video);
       const isReady = video.status === 'ready';
-      if (isReady && stored.work?.kind === 'codec_piece')
-        await addPiece(trx, video, taskTry, { result, codec: stored.work.codec }, this.#deps);
+      const codec = alternativeOf(stored.work);
+      if (isReady && codec !== null) await addPiece(trx, video, taskTry, { result, codec }, this.#deps);
       else if (isReady) await this.#addOutput(trx, video, taskTry, { result, read });
       const isLast = !isReady && stored.left === 0;
       return { ...stored, isReady, report: isLast ? await this.#finish(trx, video, texts) : undefined };
@@ -570,8 +571,9 @@ export class TasksService {
     taskTry: TaskTry,
     { task: { kind, work }, end }: { task: FailedTask; end: AttemptEnd },
   ): Promise<() => void> {
-    if (work?.kind === 'codec_piece') {
-      await leaveOutCodec(trx, video, work.codec, CODEC_FAILED, this.#deps);
+    const codec = alternativeOf(work);
+    if (codec !== null) {
+      await leaveOutCodec(trx, video, codec, CODEC_FAILED, this.#deps);
       return () => {};
     }
     await this.#endTask(trx, video, taskTry, { mayLeaveObjects: true });

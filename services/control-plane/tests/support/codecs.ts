@@ -32,9 +32,9 @@ function codecPiece(task: Task, codec: AlternativeCodec): Task[] {
   return [{ ...piece, kind: 'codec_piece', codec }];
 }
 
-/** The result that an engine reports for a piece of a codec. Segment n has 500 + n bytes. */
+/** The result that an engine reports for a piece or a copy of a codec. Segment n has 500 + n bytes. */
 export function resultOfPiece({ work, plan }: Pick<ClaimedTask, 'work' | 'plan'>): TaskResult {
-  if (work.kind !== 'codec_piece') throw new Error(`Not a piece of a codec: ${work.kind}`);
+  if (!('codec' in work)) throw new Error(`Not a part of a codec: ${work.kind}`);
   const name = videoRendition('360p', work.codec);
   const rate = plan.encode.frameRate.numerator / plan.encode.frameRate.denominator;
   return {

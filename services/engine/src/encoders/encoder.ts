@@ -71,17 +71,21 @@ export type VideoEncoder = FrameEncoder & {
   /** Its encoders on devices. */
   hardware: Partial<Record<Hardware, HardwareEncoder>>;
   reader: StreamReader;
-};
-
-/** An encoder whose renditions can also be stream copies, and can be continued by clips. */
-export type CopyingEncoder = VideoEncoder & {
-  reader: PlainStreamReader;
   /** The property of a track that the codec's decoders in players do not support; null if there is none. */
   copyObstacle: (track: VideoTrack) => 'codec' | 'profile' | 'level' | null;
   /** The bitstream filters of a copy. Its packets then have the parameters of encoded ones. */
   copyFilters: (colour: Colour) => string;
+  /** The other options of a copy, those of encoded renditions. */
+  copyOptions?: readonly StreamOption[];
   /** The bitstream filters that leave only what configures a decoder, to find out whether that changes. */
   configurationFilters: string;
+  /** Whether the frames of a copy may have that, too. Otherwise, the filters must leave nothing. */
+  framesMayConfigure: boolean;
+};
+
+/** The encoder of a codec whose renditions clips can continue. */
+export type PlainEncoder = VideoEncoder & {
+  reader: PlainStreamReader;
   /**
    * How to encode frames that continue a stream copy. A decoder needs no new configuration other than parameter sets, and the decoding times go
    * on.

@@ -8,13 +8,13 @@ import {
 } from '@framelane/contracts/renditions';
 import { AAC } from './aac/aac.ts';
 import { AV1 } from './av1/av1.ts';
-import type { AudioEncoder, CopyingEncoder, VideoEncoder } from './encoder.ts';
+import type { AudioEncoder, PlainEncoder, VideoEncoder } from './encoder.ts';
 import { H264 } from './h264/h264.ts';
 import { HEVC } from './hevc/hevc.ts';
 import type { StreamReader } from './stream-reader.ts';
 
-/** The encoder of the codec that every video has. Only its renditions can be stream copies, and only they are cut to clips. */
-export const PLAIN_ENCODER: CopyingEncoder = H264;
+/** The encoder of the codec that every video has. Only its renditions are cut to clips. */
+export const PLAIN_ENCODER: PlainEncoder = H264;
 
 /** The only place that lists the encoders. */
 const VIDEO_ENCODERS: Record<VideoCodec, VideoEncoder> = { h264: H264, av1: AV1, hevc: HEVC };

@@ -37,10 +37,14 @@ export type SampleReader = {
   codecString: (configuration: Buffer, colour?: Buffer) => string;
   /** Whether decoding can start at a sample. */
   isDecodable: (sample: Buffer) => boolean;
-  /** The configuration that a stream with this first sample needs, if the encoder only knows it then. Throws if the sample does not say it. */
+  /** The configuration that a stream with this first sample needs, if that of the muxer may be another one. Throws if the sample does not say it. */
   completed?: (configuration: Buffer, first: Buffer) => Buffer;
-  /** Tells whether a sample needs that configuration alone: one set of parameters, and none that the sample brings along. */
-  isConfigured: (configuration: Buffer) => (sample: Buffer) => boolean;
+  /**
+   * Tells whether a sample of a stream copy needs that configuration alone: one set of parameters, and none that the sample brings along.
+   *
+   * @param ofMuxer the configuration before it was completed
+   */
+  isConfigured: (configuration: Buffer, ofMuxer: Buffer) => (sample: Buffer) => boolean;
 };
 
 /** Finds what configures a decoder in the bytes of a stream. */

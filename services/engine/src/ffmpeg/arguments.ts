@@ -125,7 +125,7 @@ export function renditionOutputs(
     })),
     ...(plan.copiesVideo ? plan.videoRenditions.slice(-1) : []).map((rendition) => ({
       name: rendition.name,
-      options: ['-map', `0:${plan.videoIndex}`, ...videoCopyOptions(plan)],
+      options: ['-map', `0:${plan.videoIndex}`, ...videoCopyOptions(rendition, plan)],
     })),
     ...plan.audio.map((audio) => ({
       name: audio.name,

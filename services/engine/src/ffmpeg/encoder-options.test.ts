@@ -1,9 +1,14 @@
-import { ALTERNATIVE_CODECS, type AlternativeCodec } from '@framelane/contracts/renditions';
+import {
+  ALTERNATIVE_CODECS,
+  type AlternativeCodec,
+  type VideoRendition,
+} from '@framelane/contracts/renditions';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { describe, expect, test } from '@jest/globals';
 import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
 import { PRESETS } from '../encoders/encoder.ts';
 import { inCodec } from '../plan/alternatives.ts';
+import { BT709 } from '../plan/colour.ts';
 import { encodedRenditions } from '../plan/encode-plan.ts';
 import { planLadder } from '../plan/ladder.ts';
 import { audioOptions, pieceEncoderOptions, videoCopyOptions, videoOptions } from './encoder-options.ts';
@@ -101,11 +106,43 @@ describe('the encoder options', () => {
     [{ matrix: 'bt709', primaries: 'bt709', transfer: 'iec61966-2-1' }, [1, 13, 1]],
   ])('of copied video remove supplemental information and write the tags of %j', (colour, codes) => {
     const [primaries, transfer, matrix] = codes;
-    expect(optionOf(videoCopyOptions({ colour }), '-bsf:v')).toBe(
+    expect(optionOf(videoCopyOptions({ name: '1080p' }, { colour }), '-bsf:v')).toBe(
       'filter_units=remove_types=6,h264_metadata=' +
         `colour_primaries=${primaries}:transfer_characteristics=${transfer}:matrix_coefficients=${matrix}` +
         ':video_full_range_flag=0:sample_aspect_ratio=1/1',
     );
+  });
+
+  test('of video that is copied in another codec are those of the codec', () => {
+    const copied = (name: VideoRendition) => videoCopyOptions({ name }, { colour: BT709 });
+    const codes = 'primaries=1:transfer_characteristics=1:matrix_coefficients=1';
+    expect(copied('1080p-hevc')).toEqual([
+      ...['-c:v', 'copy', '-bsf:v'],
+      `filter_units=remove_types=35-63,hevc_metadata=colour_${codes}:video_full_range_flag=0:sample_aspect_ratio=1/1`,
+      ...['-tag:v', 'hvc1'],
+    ]);
+    expect(copied('1080p-av1')).toEqual([
+      ...['-c:v', 'copy', '-bsf:v'],
+      `filter_units=remove_types=0|5|8-15,av1_metadata=color_${codes}:color_range=tv`,
+    ]);
+  });
+
+  test('with a copy in another codec have key frames after the frames of two seconds', () => {
+    const copiedAlternative = 'hevc';
+    const options = optionsOf({ copiedAlternative });
+    expect(valuesOf(options, '-force_key_frames')).toEqual(Array(2).fill('expr:not(mod(n,50))'));
+    const rate = 60_000 / 1001;
+    const fast = optionsOf({
+      copiedAlternative,
+      frameRate: { numerator: 60_000, denominator: 1001 },
+      videoRenditions: planLadder({ width: 1280, height: 720 }, rate),
+    });
+    expect(valuesOf(fast, '-force_key_frames')).toEqual(
+      [60, 60, 120].map((frames) => `expr:not(mod(n,${frames}))`),
+    );
+    // No other key frame is due before that.
+    for (const [at, frames] of [60, 60, 120].entries())
+      expect(Number(valuesOf(fast, '-g')[at])).toBeGreaterThan(frames);
   });
 
   test('of copied audio drop the frames after the end', () => {

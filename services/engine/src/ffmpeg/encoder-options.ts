@@ -1,7 +1,7 @@
 import type { Piece } from '@framelane/contracts/outputs/piece-task';
 import type { AudioPlan, EncodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import { AUDIO_ENCODER, encoderOf, PLAIN_ENCODER } from '../encoders/encoders.ts';
-import { KEY_FRAME_SECONDS } from '../plan/key-frames.ts';
+import { KEY_FRAME_SECONDS, keyFrameInterval, largestFrameStep } from '../plan/key-frames.ts';
 import { rungTraits } from '../plan/ladder.ts';
 import { BUFFER_SECONDS } from '../plan/stream-copy.ts';
 import { toFraction, toNumber } from '../source/frame-rate.ts';
@@ -94,10 +94,16 @@ function frameRateOf(
   return [['-r', toFraction({ numerator, denominator: denominator * frameStep })]];
 }
 
-/** By time: at 29.97 frames per second, key frames at a fixed number of frames would drift from the segment boundaries. */
+/**
+ * By time: at 29.97 frames per second, key frames at a fixed number of frames drift from the times at which segments are due. With a stream copy in a
+ * further codec they do.
+ */
 function keyFrameRule(rendition: VideoRenditionPlan, plan: EncodePlan): string {
   if (plan.keyFrames) return timesOf(plan.keyFrames, plan);
-  return plan.copiesVideo ? 'source' : `expr:${keyFrameExpression(rendition, plan)}`;
+  if (plan.copiesVideo) return 'source';
+  if (plan.copiedAlternative === undefined) return `expr:${keyFrameExpression(rendition, plan)}`;
+  const interval = keyFrameInterval(plan.frameRate, largestFrameStep(plan));
+  return `expr:not(mod(n,${interval / rendition.frameStep}))`;
 }
 
 /**
@@ -105,7 +111,7 @@ function keyFrameRule(rendition: VideoRenditionPlan, plan: EncodePlan): string {
  * have. The tolerance covers rounding differences between equal times.
  */
 function keyFrameExpression({ frameStep }: VideoRenditionPlan, { videoRenditions }: EncodePlan): string {
-  const step = Math.max(...videoRenditions.map((rendition) => rendition.frameStep)) / frameStep;
+  const step = largestFrameStep({ videoRenditions }) / frameStep;
   if (videoRenditions.every((rendition) => rendition.frameStep === 1))
     return `gte(t,n_forced*${KEY_FRAME_SECONDS})`;
   const isDue = `gte(t+0.000001,n_forced*${KEY_FRAME_SECONDS})`;
@@ -113,8 +119,13 @@ function keyFrameExpression({ frameStep }: VideoRenditionPlan, { videoRenditions
 }
 
 /** Options of the stream copy of the video as a rendition. */
-export function videoCopyOptions({ colour }: Pick<EncodePlan, 'colour'>): string[] {
-  return ['-c:v', 'copy', '-bsf:v', PLAIN_ENCODER.copyFilters(colour)];
+export function videoCopyOptions(
+  { name }: Pick<VideoRenditionPlan, 'name'>,
+  { colour }: Pick<EncodePlan, 'colour'>,
+): string[] {
+  const { copyFilters, copyOptions = [] } = encoderOf(name);
+  const values = [['-c', 'copy'], ['-bsf', copyFilters(colour)], ...copyOptions] as const;
+  return values.flatMap(([option, value]) => [`${option}:v`, value]);
 }
 
 /** Options of an audio rendition: of its encoder, or of a stream copy. */

@@ -7,6 +7,7 @@ import { IMAGES_TASK } from './images/images-task.ts';
 import type { BesideRenditions, DerivationKind, OfClip, TaskKind } from './kinds.ts';
 import { PICTURE } from './picture/picture-derivation.ts';
 import { AUDIO } from './renditions/audio-task.ts';
+import { CODEC_COPY } from './renditions/codec-copy-task.ts';
 import { CODEC_PIECE } from './renditions/codec-piece-task.ts';
 import { COPY } from './renditions/copy-task.ts';
 import { PIECE } from './renditions/piece-task.ts';
@@ -18,6 +19,7 @@ export const TASKS: { [K in TaskName]: TaskKind<TaskOf<K>> } = {
   audio: AUDIO,
   images: IMAGES_TASK,
   piece: PIECE,
+  codec_copy: CODEC_COPY,
   codec_piece: CODEC_PIECE,
 };
 

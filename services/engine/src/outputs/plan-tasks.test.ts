@@ -82,6 +82,38 @@ describe('the optional tasks of a video', () => {
     }
   });
 
+  test('have the stream copy of the source as a whole, and pieces of what is left to encode', () => {
+    const copiedTasks = (size: { width: number; height: number }) => {
+      const videoRenditions = planLadder(size, 25);
+      const encode = planOf(600, { copiedAlternative: 'hevc', videoRenditions });
+      const gops = Array.from({ length: 300 }, (_, at) => ({ start: 2 * at, duration: 2, bytes: 1000 }));
+      const source = { ...sourceOf(600, 2), gops };
+      const alternatives = (['av1', 'hevc'] as const).map((codec) => ({
+        codec,
+        videoRenditions: inCodec(codec, videoRenditions),
+      }));
+      const keyFrames = keyFramesOf(encode, gops);
+      return planOptionalTasks({ source, encode, keyFrames, pieceSeconds: PIECE_SECONDS, alternatives });
+    };
+    const countsOf = (tasks: Task[]) =>
+      (['av1', 'hevc'] as const).map((codec) => [
+        tasks.filter((task) => task.kind === 'codec_copy' && task.codec === codec).length,
+        codecPieces(tasks).filter((task) => task.codec === codec).length,
+      ]);
+    const tasks = copiedTasks({ width: 1280, height: 720 });
+    expect(countsOf(tasks)).toEqual([
+      [0, 10],
+      [1, 10],
+    ]);
+    const starts = keyFramesOf(planOf(600), 'open_gop').segmentStarts;
+    expect(tasks[0]).toMatchObject({ kind: 'codec_copy', codec: 'hevc', frames: 15_000, seek: null });
+    expect(tasks[0]).toMatchObject({ firstSegment: 0, firstFrame: 0, segmentStarts: starts });
+    expect(countsOf(copiedTasks({ width: 640, height: 360 }))).toEqual([
+      [0, 10],
+      [1, 0],
+    ]);
+  });
+
   test('are one for each codec of a short video, and of one that must not be cut', () => {
     for (const tasks of [optionalTasks(['av1'], PIECE_SECONDS, 20), optionalTasks(['av1'], null)]) {
       expect(codecPieces(tasks)).toMatchObject([{ firstSegment: 0, firstFrame: 0 }]);

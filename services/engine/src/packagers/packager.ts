@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Packaging } from '@framelane/contracts/packaging';
-import type { ContinuedTrack, CopyingEncoder } from '../encoders/encoder.ts';
+import type { ContinuedTrack, PlainEncoder } from '../encoders/encoder.ts';
 import type { StreamReader } from '../encoders/stream-reader.ts';
 import type { OutputFile } from '../sandbox/tool-output.ts';
 
@@ -87,7 +87,7 @@ export type Packager = Packaging & {
   /** A segment of another run, or a group of pictures, changed so that it follows one segment, or another follows it. */
   joined: (segment: Buffer, neighbour: { after: Buffer } | { before: Buffer }) => Buffer;
   /** A segment of another run as a part of a rendition with that codec string, which its encoder has continued. */
-  adopted: (segment: Buffer, encoder: CopyingEncoder, codecs: string) => Buffer;
+  adopted: (segment: Buffer, encoder: PlainEncoder, codecs: string) => Buffer;
   /**
    * The initialization section of a rendition with adopted segments, which have another one; null if the packaging has none. Throws an Error if a decoder
    * cannot have both.
@@ -95,7 +95,7 @@ export type Packager = Packaging & {
   extended: (
     initialization: Buffer | null,
     other: Buffer | null,
-    encoder: CopyingEncoder,
+    encoder: PlainEncoder,
     codecs: string,
   ) => Buffer | null;
 };

@@ -28,8 +28,7 @@ export function planAlternatives(
 ): AlternativeLadder[] {
   if (isSoundAlone(plan)) return [];
   const tenBit = pixelFormat === null ? undefined : tenBitOf(pixelFormat, plan, settings);
-  const fitting = codecs.filter((codec) => fits(codec, plan.videoRenditions));
-  return fitting.map((codec) => ({
+  return fittingCodecs(codecs, plan.videoRenditions).map((codec) => ({
     codec,
     videoRenditions: inCodec(codec, plan.videoRenditions),
     ...(tenBit && { tenBit }),
@@ -44,6 +43,14 @@ export function inCodec(codec: VideoCodec, renditions: readonly VideoRenditionPl
     name: videoRendition(partsOf(rendition.name).rung, codec),
     maxRate: Math.round(rendition.maxRate * rateFactor),
   }));
+}
+
+/** The codecs whose encoder can make all renditions. */
+export function fittingCodecs(
+  codecs: readonly AlternativeCodec[],
+  renditions: readonly VideoRenditionPlan[],
+): AlternativeCodec[] {
+  return codecs.filter((codec) => fits(codec, renditions));
 }
 
 function fits(codec: AlternativeCodec, renditions: readonly VideoRenditionPlan[]): boolean {

@@ -4,7 +4,9 @@ import type { FrameLoss } from '../source/frame-losses.ts';
 import type { FrameRate } from '../source/frame-rate.ts';
 import type { Gop, GopFlaw } from '../source/gop-scan.ts';
 import type { VideoTrack } from '../source/media-source.ts';
-import { copiedRenditions, iFrameSource, planEncoding } from './encode-plan.ts';
+import { BT709 } from './colour.ts';
+import { copiedCodec, copiedRenditions, iFrameSource, planEncoding } from './encode-plan.ts';
+import type { PlanSettings } from './explained-plan.ts';
 import { planLadder } from './ladder.ts';
 
 type Packets = {
@@ -38,6 +40,7 @@ const plan = (
     losses = [],
   }: Packets = {},
   allowCopy = true,
+  settings: Partial<PlanSettings> = {},
 ) => {
   const audioFrames = frames > 0 ? { start: -1024 / 48_000, frames, bytes: frames * 300 } : null;
   return planEncoding(
@@ -67,7 +70,7 @@ const plan = (
       keyFramesNeedOthers: false,
       layout: null,
     },
-    { allowCopy },
+    { allowCopy, ...settings },
   );
 };
 
@@ -115,6 +118,60 @@ describe('an encode plan', () => {
     expect(encoded).toMatchObject({ copiesVideo: false, audio: [{ method: { samples: 239_616 } }] });
     expect(encoded.obstacles).toEqual({ video: 'failed', audio: ['failed'] });
     expect([passed, encoded].map(copiedRenditions)).toEqual([new Set(['360p', 'audio']), new Set()]);
+  });
+
+  describe('of video in a codec that the video has beside H.264', () => {
+    const hevc = { codec: 'hevc', profile: 'Main', level: 63 };
+    const gops = [0, 2, 4].map((start) => ({ start, duration: start === 4 ? 1 : 2, bytes: 50_000 }));
+    const planned = (settings: Parameters<typeof plan>[5], allowCopy = true) =>
+      plan(5, hevc, 0, { gops }, allowCopy, settings);
+
+    test('passes it through as the top rendition of that codec, with the colours and cuts of encoded video', () => {
+      const passed = planned({ codecs: ['av1', 'hevc'] });
+      expect(passed).toMatchObject({
+        copiesVideo: false,
+        copiedAlternative: 'hevc',
+        startsShort: true,
+        segmentSeconds: 6,
+        colour: BT709,
+        obstacles: { video: null },
+      });
+      expect([copiedCodec(passed), copiedRenditions(passed)]).toEqual(['hevc', new Set()]);
+    });
+
+    test('encodes it if the video does not have that codec', () => {
+      for (const settings of [{}, { codecs: ['av1'] as const }]) {
+        const encoded = planned(settings);
+        expect(encoded).not.toHaveProperty('copiedAlternative');
+        expect([encoded.obstacles.video, copiedCodec(encoded)]).toEqual(['codec', null]);
+      }
+    });
+
+    test('encodes it if that has failed, or the owner wants something else', () => {
+      const codecs = ['hevc'] as const;
+      expect(planned({ codecs }, false)).toMatchObject({ obstacles: { video: 'failed' } });
+      const trimmed = planned({ codecs, trim: { start: 1, end: null } });
+      expect(trimmed).toMatchObject({
+        obstacles: { video: 'trim' },
+        inputIssues: [{ code: 'copy_prevented' }],
+      });
+      for (const each of [planned({ codecs }, false), trimmed])
+        expect(each).not.toHaveProperty('copiedAlternative');
+    });
+
+    test('does not exceed the bit rate of the codec, which is lower than that of H.264', () => {
+      const obstacle = (bits: number) =>
+        plan(5, hevc, 0, { gops: gops.map((gop) => ({ ...gop, bytes: (gop.duration * bits) / 8 })) }, true, {
+          codecs: ['hevc'],
+        }).obstacles.video;
+      expect([550_000, 570_000].map(obstacle)).toEqual([null, 'bit_rate']);
+    });
+
+    test('passes H.264 through whatever the codecs are', () => {
+      const passed = plan(5, {}, 0, { gops }, true, { codecs: ['av1', 'hevc'] });
+      expect([passed.copiesVideo, copiedCodec(passed)]).toEqual([true, 'h264']);
+      expect(passed).not.toHaveProperty('copiedAlternative');
+    });
   });
 
   test('passes video through as the top rendition', () => {

@@ -1,12 +1,23 @@
 import { PACKAGING_NAMES } from '@framelane/contracts/packaging';
-import type { RenditionName, VideoRendition } from '@framelane/contracts/renditions';
+import {
+  type AlternativeCodec,
+  PLAIN_CODEC,
+  type RenditionName,
+  type VideoCodec,
+  type VideoRendition,
+} from '@framelane/contracts/renditions';
+import type { Cuts } from '@framelane/contracts/segment-times';
 import type { EncodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
+import { encoderOfCodec } from '../encoders/encoders.ts';
+import type { PictureChanges } from '../source/change-scan.ts';
 import { mayRepeatFields, storesFields } from '../source/codec-traits.ts';
 import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
 import type { VideoTrack } from '../source/media-source.ts';
 import type { Timeline } from '../source/packet-timeline.ts';
 import { isSound, type ProbedSource, type ProbedVideo } from '../source/probe.ts';
+import { checkAlternativeCopy } from './alternative-copy.ts';
+import { fittingCodecs, inCodec } from './alternatives.ts';
 import { audioPlans } from './audio-plan.ts';
 import { BT709, hasOtherPrimaries, ownColour, usualMatrix } from './colour.ts';
 import { ENCODED_CUTS, type ExplainedPlan, type PlanSettings } from './explained-plan.ts';
@@ -14,11 +25,11 @@ import { fieldRate, isNear, outputFrameRate, phaseAt } from './frame-rate.ts';
 import { planImages } from './images.ts';
 import { inputIssues } from './input-issues.ts';
 import { planKeyFrames } from './key-frames.ts';
-import { DEFAULT_MAX_RATES, planLadder, stillLadder } from './ladder.ts';
+import { DEFAULT_MAX_RATES, type MaxRates, planLadder, stillLadder } from './ladder.ts';
 import { seekOf } from './seek.ts';
 import { planSound } from './sound-plan.ts';
 import { isStillThroughout } from './stillness.ts';
-import { checkAudioCopy, checkVideoCopy } from './stream-copy.ts';
+import { checkAudioCopy, checkVideoCopy, type Verdict, type VideoCopyFacts } from './stream-copy.ts';
 import { partOf } from './trim.ts';
 
 /**
@@ -41,6 +52,7 @@ export function planEncoding(
     allowCopy,
     packaging = PACKAGING_NAMES[0],
     maxRates = DEFAULT_MAX_RATES,
+    codecs = [],
     surround = false,
     watermark,
     trim,
@@ -54,8 +66,7 @@ export function planEncoding(
   const phase = timeline.grid ? phaseAt(frameRate, timeline.losses) : 0;
   const sourceLead = leadOf(timeline, framesPerSecond, phase);
   const sourceFrames = Math.max(1, Math.round((timeline.duration - sourceLead) * framesPerSecond));
-  const ladder = planLadder(video.display, framesPerSecond, maxRates);
-  const videoRenditions = isStillThroughout(source.changes, timeline.duration) ? stillLadder(ladder) : ladder;
+  const videoRenditions = ladderOf(source, framesPerSecond, maxRates);
   const whole = { lead: sourceLead, frameRate, frames: sourceFrames, videoRenditions };
   const { isTrimmed, endsAt, ...part } = partOf(whole, trim);
   const { lead, firstFrame, frames, duration } = part;
@@ -64,7 +75,7 @@ export function planEncoding(
   const frameStep = Math.max(...videoRenditions.map((rendition) => rendition.frameStep));
   const copy =
     allowCopy && top
-      ? checkVideoCopy({
+      ? checkCopy(fittingCodecs(codecs, videoRenditions), {
           container,
           video,
           gops,
@@ -76,11 +87,8 @@ export function planEncoding(
       : failed;
   const copyPreventedBy = copy.copy && preventionOf({ watermark, isTrimmed });
   const ownVideo = copyPreventedBy ? ({ copy: null, obstacle: copyPreventedBy } as const) : copy;
-  const copiesVideo = ownVideo.copy !== null;
-  const cuts = ownVideo.copy ?? ENCODED_CUTS;
-  const keyFrames = copiesVideo
-    ? null
-    : planKeyFrames({ ...cuts, lead, frameRate, frames, videoRenditions }, source.changes);
+  const cuts = cutsOf(ownVideo.copy, { lead, frameRate, frames, videoRenditions }, source.changes);
+  const { copiesVideo } = cuts;
   const ownAudio = source.audio.map((audio) =>
     allowCopy ? checkAudioCopy({ container, audio, frames: audio.frames, lead, duration }) : failed,
   );
@@ -94,11 +102,9 @@ export function planEncoding(
       { surround, ...part },
     ),
     videoRenditions,
-    copiesVideo,
     packaging,
     obstacles: { video: ownVideo.obstacle, audio: ownAudio.map(({ obstacle }) => obstacle) },
     ...cuts,
-    ...(keyFrames && { keyFrames }),
     frameRate,
     sourceRate: sourceRate(source, sourceFrameRate),
     coded: video.coded,
@@ -121,6 +127,44 @@ export function planEncoding(
   };
 }
 
+/** The renditions in H.264. */
+function ladderOf(
+  { video, timeline, changes }: ProbedVideo,
+  framesPerSecond: number,
+  maxRates: MaxRates,
+): VideoRenditionPlan[] {
+  const ladder = planLadder(video.display, framesPerSecond, maxRates);
+  return isStillThroughout(changes, timeline.duration) ? stillLadder(ladder) : ladder;
+}
+
+/** What is copied, and how segments are cut. A stream copy determines the key frames of all renditions. */
+function cutsOf(
+  copy: CopiedVideo | null,
+  part: Pick<EncodePlan, 'lead' | 'frameRate' | 'frames' | 'videoRenditions'>,
+  changes: PictureChanges,
+): Cuts & Pick<EncodePlan, 'copiesVideo' | 'copiedAlternative' | 'keyFrames'> {
+  if (copy === null) {
+    const keyFrames = planKeyFrames({ ...ENCODED_CUTS, ...part }, changes);
+    return { copiesVideo: false, ...ENCODED_CUTS, ...(keyFrames && { keyFrames }) };
+  }
+  const { cuts, codec } = copy;
+  if (codec === PLAIN_CODEC) return { copiesVideo: true, ...cuts };
+  return { copiesVideo: false, copiedAlternative: codec, ...cuts };
+}
+
+/** A stream copy of the source: its codec, and how all renditions are cut then. */
+type CopiedVideo = { cuts: Cuts; codec: VideoCodec };
+
+/** Checks a stream copy in the codec of the source if the video has it, else in that of all videos. `facts.top` is of that one. */
+function checkCopy(codecs: readonly AlternativeCodec[], facts: VideoCopyFacts): Verdict<CopiedVideo> {
+  const own = codecs.find((each) => encoderOfCodec(each).copyObstacle(facts.video) !== 'codec');
+  const codec = own ?? PLAIN_CODEC;
+  const check = codec === PLAIN_CODEC ? checkVideoCopy : checkAlternativeCopy;
+  const [top = facts.top] = inCodec(codec, [facts.top]);
+  const { copy, obstacle } = check({ ...facts, top });
+  return copy === null ? { copy, obstacle } : { copy: { cuts: copy, codec }, obstacle: null };
+}
+
 /** What the owner of the video has asked for that a stream copy cannot have: a copy of a part would begin and end at key frames. */
 function preventionOf({ watermark, isTrimmed }: { watermark: unknown; isTrimmed: boolean }) {
   if (watermark) return 'watermark';
@@ -138,6 +182,11 @@ export function encodedRenditions({
 /** The rendition whose I-frames are stored: the lowest one. Null without renditions. */
 export function iFrameSource(videoRenditions: readonly VideoRenditionPlan[]): VideoRendition | null {
   return videoRenditions[0]?.name ?? null;
+}
+
+/** The codec whose top rendition is a stream copy of the source; null if none is. */
+export function copiedCodec({ copiesVideo, copiedAlternative }: EncodePlan): VideoCodec | null {
+  return copiesVideo ? PLAIN_CODEC : (copiedAlternative ?? null);
 }
 
 /** The renditions that are stream copies of tracks of the source. */

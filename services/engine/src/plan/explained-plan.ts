@@ -1,4 +1,5 @@
 import type { PackagingName } from '@framelane/contracts/packaging';
+import type { AlternativeCodec } from '@framelane/contracts/renditions';
 import type { Cuts } from '@framelane/contracts/segment-times';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import type { Trim } from '@framelane/contracts/trim';
@@ -16,6 +17,8 @@ export type ExplainedPlan = EncodePlan & {
 
 /** The settings that a plan depends on. */
 export type PlanSettings = {
+  /** The codecs that the video has beside H.264. */
+  codecs: readonly AlternativeCodec[];
   packaging: PackagingName;
   /** The bit rates of the ladder. */
   maxRates: MaxRates;

@@ -1,7 +1,7 @@
 import { audioSegmentStarts } from '@framelane/contracts/segment-times';
 import { type EncodePlan, isSoundAlone } from '@framelane/contracts/transcode-plan';
 import type { PictureChanges } from '../source/change-scan.ts';
-import { toNumber } from '../source/frame-rate.ts';
+import { type FrameRate, toNumber } from '../source/frame-rate.ts';
 import type { Gop, GopFlaw } from '../source/gop-scan.ts';
 import { isStill } from './stillness.ts';
 import { segmentStarts } from './stream-copy.ts';
@@ -77,18 +77,38 @@ export function keyFramesOf(plan: EncodePlan, gops: readonly Gop[] | GopFlaw): K
   return { all, segmentStarts: starts.map(toFrame) };
 }
 
-/** For each multiple of two seconds, the first frame at or after it that all renditions have. Integers avoid rounding errors. */
+/**
+ * The number of frames after which key frames follow each other if it is fixed: those of two seconds, and as many more as it takes that all renditions
+ * have these frames.
+ *
+ * @param frameStep the largest frame step of all renditions
+ */
+export function keyFrameInterval({ numerator, denominator }: FrameRate, frameStep: number): number {
+  return frameStep * Math.ceil(Math.ceil((KEY_FRAME_SECONDS * numerator) / denominator) / frameStep);
+}
+
+/** The largest frame step of the renditions of a plan. */
+export function largestFrameStep({ videoRenditions }: Pick<EncodePlan, 'videoRenditions'>): number {
+  return Math.max(...videoRenditions.map((rendition) => rendition.frameStep));
+}
+
+/**
+ * For each multiple of two seconds, the first frame at or after it that all renditions have; with a stream copy in a further codec, one after each
+ * interval. Integers avoid rounding errors.
+ */
 function regularKeyFrames({
   frameRate,
   frames,
   videoRenditions,
-}: Pick<EncodePlan, 'frameRate' | 'frames' | 'videoRenditions'>): number[] {
-  const step = Math.max(...videoRenditions.map((rendition) => rendition.frameStep));
+  copiedAlternative,
+}: Pick<EncodePlan, 'frameRate' | 'frames' | 'videoRenditions' | 'copiedAlternative'>): number[] {
+  const step = largestFrameStep({ videoRenditions });
   const { numerator, denominator } = frameRate;
+  const interval = copiedAlternative === undefined ? undefined : keyFrameInterval(frameRate, step);
   const all: number[] = [];
   for (;;) {
     const due = Math.ceil((all.length * KEY_FRAME_SECONDS * numerator) / denominator);
-    const next = step * Math.ceil(due / step);
+    const next = interval === undefined ? step * Math.ceil(due / step) : all.length * interval;
     if (next >= frames) return all;
     all.push(next);
   }

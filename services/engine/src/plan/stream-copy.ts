@@ -1,6 +1,6 @@
 import { audioSegmentStarts, type Cuts, segmentDue } from '@framelane/contracts/segment-times';
 import type { VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
-import { AUDIO_ENCODER, PLAIN_ENCODER } from '../encoders/encoders.ts';
+import { AUDIO_ENCODER, encoderOf } from '../encoders/encoders.ts';
 import { AAC_FRAME_SAMPLES, type AudioFrames } from '../source/audio-scan.ts';
 import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
@@ -53,22 +53,24 @@ const FRAME_TOLERANCE = 1.01;
 /** An offset between audio and video that is not noticeable. */
 const MAX_OFFSET_SECONDS = 0.01;
 
-type VideoFacts = {
+export type VideoCopyFacts = {
   container: string;
   video: VideoTrack;
   /** The groups of pictures, or why the scan of the packets stopped. */
   gops: readonly Gop[] | GopFlaw;
-  /** The top rendition as it would be encoded. */
+  /** The top rendition as it would be encoded, in the codec of the copy. */
   top: VideoRenditionPlan;
   /** The largest frame step of the lower renditions: 2 if one of them has every second frame. */
   frameStep: number;
   frameRate: FrameRate;
   /** Seconds of the output. */
   duration: number;
+  /** The seconds of the key frames of encoded renditions, if these do not have all those of the source. */
+  keyFrames?: readonly number[];
 };
 
 /** The first rule that applies names the obstacle, in any codec. */
-const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => boolean])[] = [
+const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoCopyFacts) => boolean])[] = [
   ['pixel_format', ({ video }) => video.pixelFormat !== 'yuv420p' || video.fullRange],
   ['colour', ({ video }) => !hasUsualColours(video)],
   ['interlaced', ({ video }) => video.interlaced],
@@ -81,10 +83,10 @@ const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => bool
  * Whether the source's video can be the top rendition as a stream copy, and how segments are cut. All renditions are
  * then cut at its key frames.
  */
-export function checkVideoCopy(facts: VideoFacts): Verdict<Cuts> {
+export function checkVideoCopy(facts: VideoCopyFacts): Verdict<Cuts> {
   const { gops, top, duration, frameStep } = facts;
   if (!containerTraits(facts.container).allowsCopy) return refused('container');
-  const ofCodec = PLAIN_ENCODER.copyObstacle(facts.video);
+  const ofCodec = encoderOf(top.name).copyObstacle(facts.video);
   if (ofCodec) return refused(ofCodec);
   const found = VIDEO_OBSTACLES.find(([, holds]) => holds(facts));
   if (found) return refused(found[0]);
@@ -95,7 +97,7 @@ export function checkVideoCopy(facts: VideoFacts): Verdict<Cuts> {
   if ((facts.video.declaredDuration ?? 0) > end + frameSeconds) return refused('truncated');
   if (Math.abs(end - duration) > frameSeconds / 2) return refused('length');
   if (!staysUnder(top.maxRate, gops)) return refused('bit_rate');
-  const keyFrames = gops.map(({ start }) => start);
+  const { keyFrames = gops.map(({ start }) => start) } = facts;
   const cuts = CUTS.find((each) => {
     const starts = segmentStarts(keyFrames, each);
     const isSuitable =
@@ -139,7 +141,7 @@ export function checkAudioCopy(facts: AudioFacts): Verdict<{ frames: number; end
   return { copy: { frames: passed, end }, obstacle: null };
 }
 
-function refused(obstacle: Obstacle): { copy: null; obstacle: Obstacle } {
+export function refused(obstacle: Obstacle): { copy: null; obstacle: Obstacle } {
   return { copy: null, obstacle };
 }
 

@@ -5,13 +5,17 @@ import { expect, test } from '@jest/globals';
 import { parameterSetsChange } from './parameter-sets.ts';
 
 /** Whether the sets change by the output of this shell script in place of ffmpeg. */
-async function changeOf(script: string, signal = new AbortController().signal): Promise<boolean> {
+async function changeOf(
+  script: string,
+  signal = new AbortController().signal,
+  mayBeInFrames = true,
+): Promise<boolean> {
   const directory = await mkdtemp(join(tmpdir(), 'framelane-parameters-'));
   try {
     const program = join(directory, 'ffmpeg');
     await writeFile(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     return await parameterSetsChange(
-      { index: 0, filters: 'null' },
+      { index: 0, filters: 'null', mayBeInFrames },
       { program, cwd: directory, signal, limits: { scanSeconds: 60 } },
     );
   } finally {
@@ -37,6 +41,12 @@ test.each([
 test('parameter sets that are listed before ffmpeg fails count', async () => {
   expect(await changeOf([...list('a1', 'b2'), 'exit 1'].join('\n'))).toBe(true);
   expect(await changeOf([...list('a1', 'a1'), 'exit 1'].join('\n'))).toBe(false);
+});
+
+test('a track whose frames must not have parameter sets must have an empty list', async () => {
+  const { signal } = new AbortController();
+  expect(await changeOf(list('a1', 'a1').join('\n'), signal, false)).toBe(true);
+  expect(await changeOf(list().join('\n'), signal, false)).toBe(false);
 });
 
 test('an abort is not hidden', async () => {

@@ -10,17 +10,21 @@ const MAX_LIST_CHARS = 2 ** 27;
 const HASH_COLUMN = 5;
 
 /**
- * Whether the parameter sets of a track change: the size of its frames, their colours, or the profile. Container and key frames can both
- * contain parameter sets. So ffmpeg writes the track as a byte stream without anything else, and lists its packets. It decodes nothing. False also if ffmpeg fails: then the check of the segments decides.
+ * Whether the parameter sets of a track may change: the size of its frames, their colours, or the profile. Container and key frames can both
+ * contain parameter sets. So ffmpeg leaves out everything else, and lists the packets. It decodes nothing. False also if ffmpeg fails: then the check of
+ * the segments decides.
  */
 export async function parameterSetsChange(
   {
     index,
     filters,
+    mayBeInFrames,
   }: {
     index: number;
     /** The bitstream filters that leave only the parameter sets. */
     filters: string;
+    /** Whether packets may have them at all. */
+    mayBeInFrames: boolean;
   },
   options: {
     /** The confined ffmpeg. */
@@ -44,7 +48,7 @@ export async function parameterSetsChange(
         const hash = line.startsWith('#') ? undefined : line.split(',')[HASH_COLUMN];
         if (hash === undefined) return;
         first ??= hash;
-        changes ||= hash !== first;
+        changes ||= !mayBeInFrames || hash !== first;
       },
     });
   } catch (error) {

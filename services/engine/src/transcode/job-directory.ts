@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { MediaTools } from '../ffmpeg/media-tools.ts';
 import { grantFolder, SOURCE_FOLDER } from '../sandbox/job-folder.ts';
-import { removeTree } from './work-directory.ts';
+import { removeTree } from '../sandbox/remove-tree.ts';
 
 export type JobDirectoryContext = {
   /** The job creates its directory here. */

@@ -16,7 +16,7 @@ const probedAudio = (changes: Partial<AudioTrack> = {}) => ({
   end: 10,
   frames: null,
 });
-const settings = { packaging: 'ts' as const, maxRates: DEFAULT_MAX_RATES, surround: false };
+const settings = { packaging: 'ts' as const, codecs: [], maxRates: DEFAULT_MAX_RATES, surround: false };
 
 const source: ProbedSource = {
   container: 'mp4',

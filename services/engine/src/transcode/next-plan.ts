@@ -1,13 +1,11 @@
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { audioFormatChange } from '../ffmpeg/errors.ts';
+import { causeOf, isCopyFailure } from '../outputs/copy-failure.ts';
 import { EmptyRenditionError } from '../outputs/renditions/segment-info.ts';
-import { InvalidSegmentError } from '../packagers/packager.ts';
 import { copiedRenditions, planEncoding } from '../plan/encode-plan.ts';
 import type { ExplainedPlan, PlanSettings } from '../plan/explained-plan.ts';
-import { ToolError } from '../sandbox/run-tool.ts';
 import { isSound, type ProbedSource } from '../source/probe.ts';
 import { canDecodeToStereo } from '../source/whitelist.ts';
-import { TranscodeFailure } from '../transcode-failure.ts';
 
 /** A plan and the source that it was made for. */
 export type PlannedSource = { plan: ExplainedPlan; source: ProbedSource };
@@ -88,18 +86,4 @@ function decodedToStereo(plan: ExplainedPlan, indexes: readonly number[]): Expla
     .filter(({ index, channels }) => !(indexes.includes(index) && channels > 2))
     .map((track) => (indexes.includes(track.index) ? { ...track, decodeToStereo: true } : track));
   return { ...plan, audio };
-}
-
-function causeOf(error: unknown): unknown {
-  return error instanceof TranscodeFailure ? error.cause : error;
-}
-
-/**
- * Whether a stream copy may be the cause: ffmpeg could not copy a track, or a segment is invalid. The cause of a retryable
- * failure is in the engine, not in the source.
- */
-function isCopyFailure(error: unknown): boolean {
-  if (error instanceof TranscodeFailure && error.retryable) return false;
-  const cause = causeOf(error);
-  return cause instanceof InvalidSegmentError || (cause instanceof ToolError && cause.end === 'exit');
 }

@@ -8,26 +8,23 @@ import type { TranscodePlan } from '@framelane/contracts/transcode-plan';
 import type { Trim } from '@framelane/contracts/trim';
 import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { revised } from '@framelane/object-store/object-keys';
-import { PLAIN_ENCODER } from '../encoders/encoders.ts';
 import { explainDeviceFailure } from '../hardware/device-failure.ts';
 import type { DeviceUse } from '../hardware/hardware-device.ts';
 import type { TaskOutput } from '../outputs/stored-run.ts';
 import { runWhole } from '../outputs/whole-run.ts';
-import { encodedRenditions, planEncoding } from '../plan/encode-plan.ts';
+import { encodedRenditions } from '../plan/encode-plan.ts';
 import type { PlanSettings } from '../plan/explained-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
+import { removeTree } from '../sandbox/remove-tree.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
 import { ToolOutputError } from '../sandbox/tool-output.ts';
-import { parameterSetsChange } from '../source/parameter-sets.ts';
-import type { ProbedSource } from '../source/probe.ts';
-import { checkDuration } from '../source/source-checks.ts';
 import { storageFailure, TranscodeFailure } from '../transcode-failure.ts';
 import { type JobSource, probeSource, type TranscodeJobContext, withSource } from './job-source.ts';
 import { nextPlan, type PlannedSource } from './next-plan.ts';
 import { planVideo } from './plan-job.ts';
+import { planSource } from './plan-source.ts';
 import { planWatermark } from './plan-watermark.ts';
 import { readTextTracks } from './text-tracks.ts';
-import { removeTree } from './work-directory.ts';
 
 /** A try of the first task of an attempt. */
 export type PlanningJob = {
@@ -119,24 +116,6 @@ function isDeviceFailure(error: unknown, signal: AbortSignal): boolean {
   return error.code !== 'storage_failed' && !(error.cause instanceof ToolOutputError);
 }
 
-/** The first plan. Reads the parameter sets only if everything else allows a stream copy: then ffmpeg reads the file once more. */
-async function planSource(
-  source: ProbedSource,
-  settings: PlanSettings,
-  directory: string,
-  { tools, settings: { limits }, signal }: TranscodeJobContext,
-): Promise<PlannedSource> {
-  const plan = planEncoding(source, { allowCopy: true, ...settings });
-  if (settings.trim) checkDuration(plan.duration, limits.maxDurationSeconds);
-  const [top] = plan.videoRenditions.slice(-1);
-  if (!plan.copiesVideo || top === undefined || plan.videoIndex === null) return { source, plan };
-  const track = { index: plan.videoIndex, filters: PLAIN_ENCODER.configurationFilters };
-  const options = { program: tools.lightFfmpeg, cwd: directory, signal, limits };
-  if (!(await parameterSetsChange(track, options))) return { source, plan };
-  const changing = { ...source, gops: 'parameter_sets' } as const;
-  return { source: changing, plan: planEncoding(changing, { allowCopy: true, ...settings }) };
-}
-
 /** Makes all outputs with the first plan, and with the next one if that fails because of the source, or by software if the device fails. */
 async function transcode(
   job: PlanningJob,
@@ -149,12 +128,20 @@ async function transcode(
   let { planned, plan, device } = first;
   let { output } = job;
   for (;;) {
-    const { videoRenditions, audio, copiesVideo, keyFrames, obstacles } = planned.plan;
+    const {
+      videoRenditions,
+      audio,
+      copiesVideo,
+      copiedAlternative = null,
+      keyFrames,
+      obstacles,
+    } = planned.plan;
     logger.info('transcode.planned', {
       ...output.facts,
       renditions: videoRenditions.length,
       audioRenditions: audio.length,
       copiesVideo,
+      copiedAlternative,
       hasStillSegments: keyFrames !== undefined,
       obstacles,
       hardware: plan.encoder.hardware ?? null,

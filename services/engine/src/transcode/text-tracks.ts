@@ -7,6 +7,7 @@ import type { Logger } from '@framelane/service-kit/logger';
 import { ThreadTimeoutError, WorkerThreads } from '@framelane/service-kit/worker-threads';
 import { MAX_TEXT_FILE_BYTES, type MediaTools } from '../ffmpeg/media-tools.ts';
 import { grantFolder, OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
+import { removeTree } from '../sandbox/remove-tree.ts';
 import { runTool, ToolError } from '../sandbox/run-tool.ts';
 import { hostileOutput, ToolOutput, ToolOutputError } from '../sandbox/tool-output.ts';
 import type { TrackName } from '../source/media-source.ts';
@@ -14,7 +15,6 @@ import type { ProbedSource } from '../source/probe.ts';
 import { analysisOptions } from '../source/track-arrivals.ts';
 import { isTextCodec, TEXT_OPTIONS } from '../source/whitelist.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
-import { removeTree } from './work-directory.ts';
 
 /** A readable text track as SubRip. Its times are those of the source; with `shown`, those of the track. */
 export type TextTrack = Pick<TrackName, 'language' | 'title' | 'shown'> & { file: Uint8Array };

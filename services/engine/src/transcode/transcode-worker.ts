@@ -12,13 +12,14 @@ import { probeDevice } from '../hardware/probe-device.ts';
 import { createRecognizer } from '../recognizers/recognizers.ts';
 import { DeviceError } from '../sandbox/device-access.ts';
 import { killOrphans } from '../sandbox/orphans.ts';
+import { removeTree } from '../sandbox/remove-tree.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { handleCommand } from './command-handler.ts';
 import { CommandIntake } from './command-intake.ts';
 import { DiskReservations } from './disk-reservations.ts';
 import { EngineStoppedError } from './failure-report.ts';
 import { SourceCache } from './source-cache.ts';
-import { preparePrivateFolder, prepareWorkDirectory, removeTree } from './work-directory.ts';
+import { preparePrivateFolder, prepareWorkDirectory } from './work-directory.ts';
 import type { WorkerDependencies, WorkerParts } from './worker-parts.ts';
 
 /** Derivations at a time, by the command that announces them. They encode next to nothing, so they may run beside the work of all slots. */

@@ -1,10 +1,5 @@
-import { execFile } from 'node:child_process';
 import { lstat, mkdir, stat } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import { SettingsError } from '@framelane/service-kit/settings';
-import { TOOL_ENVIRONMENT } from '../sandbox/run-tool.ts';
-
-const run = promisify(execFile);
 
 /** Write permission of the group and of others. */
 const OTHERS_CAN_WRITE = 0o022;
@@ -36,21 +31,4 @@ export async function preparePrivateFolder(path: string): Promise<void> {
   throw new SettingsError(
     `ENGINE_WORK_DIR: other users can write to ${path}. Remove it; the engine creates it again.`,
   );
-}
-
-/**
- * Removes a directory that a tool has written to, with its content. A missing directory is not an error. Throws if something
- * cannot be removed.
- *
- * `rm` works relative to open folders. So it follows no link that a tool puts in the place of a folder meanwhile. And it can
- * remove folders whose path would exceed the maximum length of a path.
- */
-export async function removeTree(directory: string): Promise<void> {
-  const options = { env: TOOL_ENVIRONMENT };
-  // The tool may have removed permissions. Root needs none, and must not run chmod, which follows a link that replaces a file
-  // meanwhile. If chmod fails, rm reports the files that remain.
-  if (process.getuid?.() !== 0) {
-    await run('chmod', ['-R', 'u+rwX', '--', directory], options).catch(() => {});
-  }
-  await run('rm', ['-rf', '--', directory], options);
 }

@@ -18,12 +18,13 @@ import type { Trim } from '@framelane/contracts/trim';
 import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { hlsPrefix, outputPrefix, sourceKey, taskFolder } from '@framelane/object-store/object-keys';
-import { createLogger } from '@framelane/service-kit/logger';
+import { createLogger, type Logger } from '@framelane/service-kit/logger';
 import { type MediaTools, prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
 import { runClip } from '../../src/outputs/clip-run.ts';
 import type { ClipJob, DerivationJob } from '../../src/outputs/kinds.ts';
 import { runDerivation, runTask } from '../../src/outputs/run-task.ts';
 import { planEncoding } from '../../src/plan/encode-plan.ts';
+import type { ExplainedPlan } from '../../src/plan/explained-plan.ts';
 import { DEFAULT_MAX_RATES } from '../../src/plan/ladder.ts';
 import { createRecognizer } from '../../src/recognizers/recognizers.ts';
 import { grantFolder, OUTPUT_FOLDER } from '../../src/sandbox/job-folder.ts';
@@ -31,6 +32,7 @@ import type { ProbedSource } from '../../src/source/probe.ts';
 import { withJobDirectory } from '../../src/transcode/job-directory.ts';
 import { probeSource, type TranscodeJobContext, withSource } from '../../src/transcode/job-source.ts';
 import { planVideo } from '../../src/transcode/plan-job.ts';
+import { planSource } from '../../src/transcode/plan-source.ts';
 import { planWatermark } from '../../src/transcode/plan-watermark.ts';
 import { SourceCache } from '../../src/transcode/source-cache.ts';
 import { readTextTracks } from '../../src/transcode/text-tracks.ts';
@@ -122,6 +124,17 @@ export class TaskBench implements StoredVideos {
     await rm(this.directory, { recursive: true, force: true });
   }
 
+  /** The facts of all warnings of an event from now on. */
+  warningsOf(event: string): object[] {
+    const found: object[] = [];
+    const warn = this.#logger.warn.bind(this.#logger);
+    this.#logger.warn = ((name: string, facts: object) => {
+      if (name === event) found.push(facts);
+      return warn(name, facts);
+    }) as unknown as Logger['warn'];
+    return found;
+  }
+
   /** Stores a file as the source of a new video. */
   async store(path: string): Promise<TaskVideo> {
     const videoId = newId('vid');
@@ -135,7 +148,7 @@ export class TaskBench implements StoredVideos {
     video: TaskVideo,
     pieceSeconds: number,
     allowCopy = true,
-  ): Promise<{ source: ProbedSource; plan: TranscodePlan }> {
+  ): Promise<{ source: ProbedSource; plan: TranscodePlan; obstacles: ExplainedPlan['obstacles'] }> {
     const context = this.#context();
     return this.withSource(video, async (directory) => {
       const { source, texts } = await readTextTracks(
@@ -144,20 +157,15 @@ export class TaskBench implements StoredVideos {
         context,
       );
       const watermark = this.watermark && (await planWatermark(this.watermark, directory, context));
-      const planned = {
-        source,
-        plan: planEncoding(source, {
-          allowCopy,
-          ...this.#settings,
-          packaging: this.packaging,
-          watermark,
-          trim: this.trim,
-        }),
-      };
+      const { packaging, codecs, hdr, trim } = this;
+      const settings = { ...this.#settings, packaging, codecs, hdr, watermark, trim };
+      const planned = allowCopy
+        ? await planSource(source, settings, directory, context)
+        : { source, plan: planEncoding(source, { allowCopy, ...settings }) };
       const captions = { directory, logger: this.#logger };
-      const settings = { ...this.#settings, codecs: this.codecs, hdr: this.hdr };
       const plan = await planVideo(planned, texts, settings, { pieceSeconds, revision: 0 }, captions);
-      return { source, plan: transcodePlanSchema.parse(JSON.parse(JSON.stringify(plan))) };
+      const { obstacles } = planned.plan;
+      return { source, plan: transcodePlanSchema.parse(JSON.parse(JSON.stringify(plan))), obstacles };
     });
   }
 

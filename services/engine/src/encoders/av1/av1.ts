@@ -1,6 +1,9 @@
+import type { Colour } from '@framelane/contracts/transcode-plan';
+import type { VideoTrack } from '../../source/media-source.ts';
+import { SDR_CODE_POINTS } from '../code-points.ts';
 import type { StreamOption, VideoDemands, VideoEncoder } from '../encoder.ts';
 import { configuredCodec, isConfigured, withHeaderOf } from './configuration.ts';
-import { isKeyFrame } from './obus.ts';
+import { isKeyFrame, SEQUENCE_HEADER, UNNEEDED } from './obus.ts';
 
 /** SVT-AV1's presets by those of the engine: they take about the same part of the time of all encoders. */
 const PRESETS: Readonly<Record<string, number>> = {
@@ -24,6 +27,9 @@ const CONSTANT_RATE_FACTOR = '41';
  */
 const SVT_OPTIONS = 'enable-force-key-frames=1:scd=0:lp=1:mbr-overshoot-pct=10';
 
+/** Level 4.1, as ffprobe writes it (AV1 annex A.3): 1080p at 60 frames a second. */
+const MAX_LEVEL = 9;
+
 /** AV1 by SVT-AV1. */
 export const AV1: VideoEncoder = {
   program: 'libsvtav1',
@@ -43,6 +49,10 @@ export const AV1: VideoEncoder = {
     },
     elementary: null,
   },
+  copyObstacle,
+  copyFilters,
+  configurationFilters: `filter_units=pass_types=${SEQUENCE_HEADER}`,
+  framesMayConfigure: true,
 };
 
 function options({ preset }: VideoDemands): StreamOption[] {
@@ -51,4 +61,21 @@ function options({ preset }: VideoDemands): StreamOption[] {
     ['-crf', CONSTANT_RATE_FACTOR],
     ['-svtav1-params', SVT_OPTIONS],
   ];
+}
+
+function copyObstacle({ codec, profile, level }: VideoTrack): 'codec' | 'profile' | 'level' | null {
+  if (codec !== 'av1') return 'codec';
+  if (profile !== 'Main') return 'profile';
+  return level >= 0 && level <= MAX_LEVEL ? null : 'level';
+}
+
+/** As for H.264: without metadata, and with the tags of the encoded renditions. */
+function copyFilters({ primaries, transfer, matrix }: Colour): string {
+  const tags = [
+    `color_primaries=${SDR_CODE_POINTS[primaries]}`,
+    `transfer_characteristics=${SDR_CODE_POINTS[transfer]}`,
+    `matrix_coefficients=${SDR_CODE_POINTS[matrix]}`,
+    'color_range=tv',
+  ];
+  return [`filter_units=remove_types=${UNNEEDED}`, `av1_metadata=${tags.join(':')}`].join(',');
 }

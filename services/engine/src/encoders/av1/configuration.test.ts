@@ -37,14 +37,30 @@ describe('the codec string', () => {
 });
 
 describe('the configuration of a stream', () => {
-  const early = av1Configuration({ level: 5 }, other, obu(METADATA, [1]));
+  const metadata = obu(METADATA, [1]);
+  /** As SVT-AV1 1.4 writes it before and after it has chosen its tools, and with another size. */
+  const [early, final, larger] = [
+    '0000000cc4ff6700be0404040410',
+    '0000000cc4ff673efe4404040410',
+    '0000000cc4ff683efe4404040410',
+  ].map((hex) => obu(SEQUENCE_HEADER, Buffer.from(hex, 'hex')));
+  const sample = Buffer.concat([metadata, final ?? header, keyFrame]);
+  const configured = (...units: (Buffer | undefined)[]) =>
+    av1Configuration({ level: 5 }, ...units.map((unit) => unit ?? header));
 
   test('has the sequence header of its first sample, and no other unit', () => {
-    const sample = Buffer.concat([obu(METADATA, [1]), header, keyFrame]);
-    expect(withHeaderOf(early, sample)).toEqual(av1Configuration({ level: 5 }, header));
-    expect(withHeaderOf(av1Configuration({ level: 5 }), sample)).toEqual(
-      av1Configuration({ level: 5 }, header),
-    );
+    for (const units of [[early, metadata], [final], []])
+      expect(withHeaderOf(configured(...units), sample)).toEqual(configured(final));
+  });
+
+  test('is not that of a copy if the muxer has a header of another picture, or one that cannot be read', () => {
+    const isOwn = (ofMuxer: Buffer) => isConfigured(configured(final), ofMuxer)(sample);
+    expect([configured(early), configured(final), configured()].map(isOwn)).toEqual([true, true, true]);
+    expect([configured(larger), configured(other), configured(early, larger)].map(isOwn)).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 
   test.each([
@@ -52,7 +68,7 @@ describe('the configuration of a stream', () => {
     ['that is empty', Buffer.alloc(0), 'no sequence header'],
     ['that is truncated', header.subarray(0, -1), 'is truncated'],
   ])('cannot come from a sample %s', (_, sample, message) => {
-    expect(() => withHeaderOf(early, sample)).toThrow(message);
+    expect(() => withHeaderOf(configured(early), sample)).toThrow(message);
   });
 });
 
@@ -64,6 +80,13 @@ test.each([
   ['another one after the frame', [header, keyFrame, other], false],
 ] as const)('a sample may have sequence headers: %s: %s', (_, units, expected) => {
   expect(isConfigured(av1Configuration({}, header))(Buffer.concat(units))).toBe(expected);
+});
+
+test('players may not decode the high tier, or samples of several layers', () => {
+  expect(isConfigured(av1Configuration({ flags: 0x8d }, header))(keyFrame)).toBe(false);
+  // With an extension of the header.
+  const ofLayer = Buffer.from([(FRAME << 3) | 6, 0x08, 1, 0x10]);
+  expect(isConfigured(av1Configuration({}, header))(Buffer.concat([keyFrame, ofLayer]))).toBe(false);
 });
 
 test('the size of a sequence header may be written with more bytes', () => {

@@ -1,4 +1,5 @@
 import { SEQUENCE_HEADER, unitsOf } from './obus.ts';
+import { pictureOf } from './sequence-header.ts';
 
 /** The fields of the box `av1C` before its units (AV1 in ISO base media file format §2.3.3). */
 const HEAD_BYTES = 4;
@@ -17,10 +18,14 @@ export function configuredCodec(configuration: Buffer, colour?: Buffer): string 
   const [, profileAndLevel = 0, flags = 0] = configuration;
   const profile = profileAndLevel >> 5;
   const level = String(profileAndLevel & 31).padStart(2, '0');
-  const tier = (flags & 0x80) === 0 ? 'M' : 'H';
+  const tier = isHighTier(configuration) ? 'H' : 'M';
   const codec = `av01.${profile}.${level}${tier}.${bitDepth(flags)}`;
   const tags = colour === undefined ? USUAL_COLOUR : tagsOf(colour);
   return tags === USUAL_COLOUR ? codec : [codec, ...subsamplingOf(flags), tags].join('.');
+}
+
+function isHighTier(configuration: Buffer): boolean {
+  return (configuration.readUInt8(2) & 0x80) !== 0;
 }
 
 /** Whether there is no chroma, its subsampling in both directions, and its position. */
@@ -51,17 +56,32 @@ export function withHeaderOf(configuration: Buffer, sample: Buffer): Buffer {
   return Buffer.concat([configuration.subarray(0, HEAD_BYTES), header.bytes]);
 }
 
-/** Tells whether the sequence headers in a sample are that of the configuration. */
-export function isConfigured(configuration: Buffer): (sample: Buffer) => boolean {
+/**
+ * Tells whether the sequence headers in a sample are that of the configuration. False for the high tier and for samples of several layers, which few
+ * decoders know, and if the header of the muxer describes another picture: that is what the plan and the codec string come from.
+ */
+export function isConfigured(configuration: Buffer, ofMuxer = configuration): (sample: Buffer) => boolean {
   const [known, ...others] = sequenceHeaders(configuration.subarray(HEAD_BYTES));
-  if (known === undefined || others.length > 0) return () => false;
+  if (known === undefined || others.length > 0 || isHighTier(configuration)) return () => false;
+  if (!sequenceHeaders(ofMuxer.subarray(HEAD_BYTES)).every((header) => haveSamePicture(header, known)))
+    return () => false;
   return (sample) => {
     try {
-      return sequenceHeaders(sample).every((header) => header.equals(known));
+      return unitsOf(sample).every(
+        ({ type, isOfLayer, payload }) => !isOfLayer && (type !== SEQUENCE_HEADER || payload.equals(known)),
+      );
     } catch {
       return false;
     }
   };
+}
+
+function haveSamePicture(one: Buffer, other: Buffer): boolean {
+  try {
+    return one.equals(other) || pictureOf(one) === pictureOf(other);
+  } catch {
+    return false;
+  }
 }
 
 function sequenceHeaders(bytes: Buffer): Buffer[] {

@@ -25,7 +25,10 @@ describe('the units of a sample', () => {
 
   test('may have a header of two bytes, for layers', () => {
     const layered = Buffer.from([(FRAME << 3) | 4 | 2, 0x20, 2, 0x10, 7]);
-    expect(unitsOf(layered)).toEqual([{ type: FRAME, bytes: layered, payload: layered.subarray(3) }]);
+    expect(unitsOf(layered)).toEqual([
+      { type: FRAME, isOfLayer: true, bytes: layered, payload: layered.subarray(3) },
+    ]);
+    expect(unitsOf(obu(FRAME, [7])).map(({ isOfLayer }) => isOfLayer)).toEqual([false]);
   });
 
   test.each([

@@ -2,6 +2,10 @@
 export const SEQUENCE_HEADER = 1;
 const FRAME_HEADER = 3;
 const FRAME = 6;
+/**
+ * What ffmpeg's `filter_units` takes for the types that no decoder needs: metadata, which can say anything, lists of tiles, padding, and reserved types.
+ */
+export const UNNEEDED = '0|5|8-15';
 const FRAMES: readonly number[] = [FRAME_HEADER, FRAME];
 
 /** A temporal unit has a few headers, and a unit for each tile group at most. */
@@ -9,8 +13,8 @@ const MAX_UNITS = 1000;
 /** Bytes of a size (AV1 §4.10.5). */
 const MAX_SIZE_BYTES = 8;
 
-/** A unit: its type, all its bytes, and those after its header. */
-export type Unit = { type: number; bytes: Buffer; payload: Buffer };
+/** A unit: its type, whether it is of one of several layers, all its bytes, and those after its header. */
+export type Unit = { type: number; isOfLayer: boolean; bytes: Buffer; payload: Buffer };
 
 /** The units of a sample or of a configuration (AV1 §5.3.1). Throws if one is truncated, has no size, or if there are too many. */
 export function unitsOf(bytes: Buffer): Unit[] {
@@ -27,6 +31,7 @@ export function unitsOf(bytes: Buffer): Unit[] {
     if (end > bytes.length) throw new Error('A unit is truncated');
     units.push({
       type: (header >> 3) & 15,
+      isOfLayer: hasExtension,
       bytes: bytes.subarray(at, end),
       payload: bytes.subarray(size.end, end),
     });

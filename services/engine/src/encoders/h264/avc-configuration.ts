@@ -1,4 +1,4 @@
-import type { CopyingEncoder } from '../encoder.ts';
+import type { PlainEncoder } from '../encoder.ts';
 import { declareIn } from './declared-codec.ts';
 import { IDR_SLICE, PICTURE_PARAMETER_SET, SEQUENCE_PARAMETER_SET, SLICES } from './nal-unit-types.ts';
 
@@ -75,8 +75,8 @@ export function freeSetId(configuration: Buffer): number {
   return Math.max(0, ...sequenceSets.slice(-1).map(sequenceSetId));
 }
 
-/** See CopyingEncoder. */
-export const extended: CopyingEncoder['extended'] = (configuration, other, codecs) => {
+/** See PlainEncoder. */
+export const extended: PlainEncoder['extended'] = (configuration, other, codecs) => {
   const { head, sequenceSets, pictureSets, rest } = read(configuration);
   const added = read(other);
   const declared = added.sequenceSets.map((set) => {

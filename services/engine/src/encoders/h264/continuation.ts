@@ -1,4 +1,4 @@
-import type { CopyingEncoder } from '../encoder.ts';
+import type { PlainEncoder } from '../encoder.ts';
 import { freeSetId } from './avc-configuration.ts';
 import { declaredBy, declareIn } from './declared-codec.ts';
 import { SEQUENCE_PARAMETER_SET } from './nal-unit-types.ts';
@@ -12,7 +12,7 @@ const START_CODE = Buffer.from([0, 0, 1]);
  * Encodes in the profile of the copy, without B-frames: the constraint that a stream has none may be part of its codec string. All frames are
  * then decoded in the order in which they are shown, earlier by the delay of the copy.
  */
-export const continuationOf: CopyingEncoder['continuation'] = (
+export const continuationOf: PlainEncoder['continuation'] = (
   codecs,
   delaySeconds,
   { timescale, configuration },
@@ -32,8 +32,8 @@ export const continuationOf: CopyingEncoder['continuation'] = (
   ];
 };
 
-/** See CopyingEncoder. */
-export const declare: CopyingEncoder['declare'] = (beginning, codecs) => {
+/** See PlainEncoder. */
+export const declare: PlainEncoder['declare'] = (beginning, codecs) => {
   for (let at = beginning.indexOf(START_CODE); at !== -1; at = beginning.indexOf(START_CODE, at + 3)) {
     const type = (beginning[at + 3] ?? 0) & 0x1f;
     if (type === SEQUENCE_PARAMETER_SET) declareIn(beginning.subarray(at + 3), codecs);

@@ -1,6 +1,7 @@
 import type { Colour } from '@framelane/contracts/transcode-plan';
 import type { VideoTrack } from '../../source/media-source.ts';
-import type { CopyingEncoder, StreamOption, VideoDemands } from '../encoder.ts';
+import { SDR_CODE_POINTS } from '../code-points.ts';
+import type { PlainEncoder, StreamOption, VideoDemands } from '../encoder.ts';
 import { configuredCodec, extended, isConfigured, isIdrSample } from './avc-configuration.ts';
 import { codecString, startsWithIdr } from './byte-stream.ts';
 import { continuationOf, declare } from './continuation.ts';
@@ -37,7 +38,7 @@ const SMALL_RENDITION_OPTIONS: Readonly<Record<string, string>> = {
 };
 
 /** H.264 by x264. */
-export const H264: CopyingEncoder = {
+export const H264: PlainEncoder = {
   program: 'libx264',
   decoder: 'h264',
   rateFactor: 1,
@@ -49,6 +50,7 @@ export const H264: CopyingEncoder = {
   declare,
   extended,
   configurationFilters: `h264_mp4toannexb,filter_units=pass_types=${SEQUENCE_PARAMETER_SET}`,
+  framesMayConfigure: true,
   reader: {
     elementary: {
       codecString,
@@ -96,15 +98,6 @@ function copyObstacle({ codec, profile, level }: VideoTrack): 'codec' | 'profile
   return level > 0 && level <= MAX_LEVEL ? null : 'level';
 }
 
-/** Code points of the colours of copied video (ISO/IEC 14496-10 tables E-3 to E-5). */
-const COLOUR_CODES: Readonly<Record<string, number>> = {
-  bt709: 1,
-  bt470m: 4,
-  bt470bg: 5,
-  smpte170m: 6,
-  'iec61966-2-1': 13,
-};
-
 /**
  * Removes supplemental enhancement information: it may contain anything, such as captions or the position of a drone, and
  * players do not need it. Writes the tags of the encoded renditions into every sequence parameter set: the source may have them in its
@@ -112,9 +105,9 @@ const COLOUR_CODES: Readonly<Record<string, number>> = {
  */
 function copyFilters(colour: Colour): string {
   const tags = [
-    `colour_primaries=${COLOUR_CODES[colour.primaries]}`,
-    `transfer_characteristics=${COLOUR_CODES[colour.transfer]}`,
-    `matrix_coefficients=${COLOUR_CODES[colour.matrix]}`,
+    `colour_primaries=${SDR_CODE_POINTS[colour.primaries]}`,
+    `transfer_characteristics=${SDR_CODE_POINTS[colour.transfer]}`,
+    `matrix_coefficients=${SDR_CODE_POINTS[colour.matrix]}`,
     ...['video_full_range_flag=0', 'sample_aspect_ratio=1/1'],
   ];
   return ['filter_units=remove_types=6', `h264_metadata=${tags.join(':')}`].join(',');

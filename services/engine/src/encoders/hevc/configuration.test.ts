@@ -1,7 +1,7 @@
 import { requireLinearTime } from '@framelane/test-kit/growth';
 import { describe, expect, test } from '@jest/globals';
 import { hevcConfiguration, nalUnit, sampleOf } from '../../../tests/support/encoded-units.ts';
-import { configuredCodec, isConfigured } from './configuration.ts';
+import { configuredCodec, isConfigured, withoutMessages } from './configuration.ts';
 
 const [IDR, VPS, SPS, PPS, MESSAGE] = [20, 32, 33, 34, 39] as const;
 
@@ -58,6 +58,27 @@ test.each([
   ['another one after the picture', [video, sequence, picture, frame, nalUnit(PPS, 9)], false],
 ] as const)('a sample may have parameter sets: %s: %s', (_, units, expected) => {
   expect(isConfigured(configuration)(sampleOf(...units))).toBe(expected);
+});
+
+test('players may not decode the high tier, or samples of several layers', () => {
+  const high = hevcConfiguration({ profile: 0x21 }, [video], [sequence], [picture]);
+  expect(isConfigured(high)(sampleOf(frame))).toBe(false);
+  const isOwn = isConfigured(configuration);
+  // The number of the layer has six bits, the first one in the first byte.
+  for (const header of [[(IDR << 1) | 1, 1], [IDR << 1, 0x09], [IDR << 1, 0x81], [IDR << 1]])
+    expect(isOwn(sampleOf(frame, Buffer.from(header)))).toBe(false);
+  // The last three bits are of a layer in time.
+  expect(isOwn(sampleOf(frame, Buffer.from([IDR << 1, 7])))).toBe(true);
+});
+
+test('messages are left out of a configuration', () => {
+  const message = nalUnit(MESSAGE, 9);
+  expect(withoutMessages(configuration)).toEqual(configuration);
+  const arrays = [[video], [message, message], [sequence], [picture], [nalUnit(40)]];
+  expect(withoutMessages(hevcConfiguration({}, ...arrays))).toEqual(configuration);
+  expect(withoutMessages(hevcConfiguration({}, [message]))).toEqual(hevcConfiguration({}));
+  for (let bytes = 0; bytes < configuration.length; bytes += 1)
+    expect(() => withoutMessages(configuration.subarray(0, bytes))).toThrow();
 });
 
 test('a configuration may have several picture parameter sets', () => {

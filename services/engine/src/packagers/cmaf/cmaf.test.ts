@@ -227,7 +227,9 @@ describe('the initialization section', () => {
 });
 
 describe('the initialization section of a codec whose encoder knows it only with the first frame', () => {
-  const header = (bits: number) => obu(1, [0, 0, bits]);
+  /** Of 640x360. The bits of coding tools are all that differs. */
+  const header = (bits: number) =>
+    obu(1, [...Buffer.from('0000000cc4ff67', 'hex'), bits, ...Buffer.from('be0404040410', 'hex')]);
   const early = av1Configuration({ level: 5 }, header(1));
   const av1 = section('vide', { configuration: early, box: ['av01', 'av1C'] });
   const ofAv1 = CMAF.open(AV1.reader, av1);
@@ -271,6 +273,12 @@ describe('the initialization section of a codec whose encoder knows it only with
     expect(await readAv1(repeated, true)).toMatchObject({ units: 2 });
     const changed = sampled(keyFrame(2), Buffer.concat([header(1), obu(6, [0x30])]));
     await expect(readAv1(changed, true)).rejects.toThrow(InvalidSegmentError);
+  });
+
+  test('describes the same picture in a stream copy', async () => {
+    const larger = obu(1, Buffer.from('0000000cc4ff6801be0404040410', 'hex'));
+    const first = Buffer.concat([larger, obu(6, [0x10, 7])]);
+    await expect(readAv1(sampled(first), true)).rejects.toThrow(InvalidSegmentError);
   });
 
   test('needs a key frame', async () => {

@@ -79,7 +79,10 @@ function reading(reader: SampleReader, track: Initialization): SegmentReader {
         throw new InvalidSegmentError('Decoding cannot start at the beginning of a segment');
       // The section says it once for all segments.
       const completed = completedBy(first);
-      if (isCopy && !(await areConfigured(samples, reader.isConfigured(completed.configuration))))
+      if (
+        isCopy &&
+        !(await areConfigured(samples, reader.isConfigured(completed.configuration, configuration)))
+      )
         throw new InvalidSegmentError('A segment changes its parameter sets');
       return {
         codecs,
