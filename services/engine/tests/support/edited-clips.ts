@@ -9,13 +9,15 @@ import { IMAGE_NAMES } from '../../src/outputs/images/image-filters.ts';
 import { imagesArguments } from '../../src/outputs/images/images-task.ts';
 import { SOURCE_PATH } from '../../src/sandbox/job-folder.ts';
 import { type Edit, withEditLists } from './edit-lists.ts';
-import { greyFrames } from './media.ts';
 
 const run = promisify(execFile);
 const LONG_OUTPUT = { encoding: 'buffer', maxBuffer: 64 * 1024 ** 2 } as const;
 
 export const RATE = 25;
 export const SECONDS = 24;
+
+/** The width and height of counted frames. */
+export const COUNTED_SIZE = 64;
 
 /** The pitch of the tone at a second of the audio, in hertz. */
 const LOWEST_PITCH = 400;
@@ -31,15 +33,14 @@ export function countedClip({
 } = {}): Required<Omit<Clip, 'options'>> {
   return {
     video:
-      `color=s=64x64:r=${rate}:d=${seconds},format=yuv420p,` +
+      `color=s=${COUNTED_SIZE}x${COUNTED_SIZE}:r=${rate}:d=${seconds},format=yuv420p,` +
       String.raw`geq=lum='24+14*if(lt(X\,21)\,floor(N/225)\,if(lt(X\,42)\,mod(floor(N/15)\,15)\,mod(N\,15)))':cb=128:cr=128`,
     audio: `aevalsrc='0.3*sin(2*PI*(${LOWEST_PITCH}*t+${PITCH_PER_SECOND / 2}*t*t))':s=48000:d=${seconds}`,
   };
 }
 
-/** The numbers that the frames of a transcoded file show. */
-export async function shownNumbers(path: string): Promise<number[]> {
-  const frames = await greyFrames(path, 64, 64);
+/** The numbers that decoded frames show, in grey. */
+export function shownNumbers(frames: readonly Buffer[]): number[] {
   return frames.map((frame) => 225 * digitAt(frame, 10) + 15 * digitAt(frame, 31) + digitAt(frame, 53));
 }
 

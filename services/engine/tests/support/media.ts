@@ -40,21 +40,51 @@ export async function firstFrameAndSamples(video: string, audio: string): Promis
     ...['-map', '0:v', '-frames:v', '1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', frame],
     ...['-map', '1:a', '-ac', '2', '-f', 'f32le', '-'],
   );
-  return [await readFile(frame), new Float32Array(new Uint8Array(bytes).buffer)];
+  return [await readFile(frame), samplesIn(bytes)];
 }
+
+const GREY_FRAMES = ['-vsync', 'passthrough', '-f', 'rawvideo', '-pix_fmt', 'gray'];
 
 /** All frames of a file in grey, with one byte per pixel. */
 export async function greyFrames(path: string, width: number, height: number): Promise<Buffer[]> {
-  const raw = ['-vsync', 'passthrough', '-f', 'rawvideo', '-pix_fmt', 'gray', '-'];
-  const pixels = await decoded('-i', path, ...raw);
-  return Array.from({ length: pixels.length / (width * height) }, (_, at) =>
-    pixels.subarray(at * width * height, (at + 1) * width * height),
+  return framesIn(await decoded('-i', path, ...GREY_FRAMES, '-'), width * height);
+}
+
+/** A file with video, and the size of its frames. */
+type SizedVideo = { path: string; width: number; height: number };
+/** A file with audio, and options of the output, such as filters. */
+type FilteredAudio = { path: string; options: readonly string[] };
+
+/**
+ * All frames of a file in grey, with one byte per pixel, and the interleaved samples of a file, -1 to 1; without a file there are none. One run of
+ * ffmpeg decodes both.
+ */
+export async function greyFramesAndSamples(
+  video: SizedVideo | undefined,
+  audio: FilteredAudio | undefined,
+): Promise<[Buffer[], Float32Array]> {
+  const raw = video && `${video.path}.gray`;
+  const bytes = await decoded(
+    ...['-y', '-copyts', ...[video, audio].flatMap((file) => (file ? ['-i', file.path] : []))],
+    ...(raw ? ['-map', '0:v', ...GREY_FRAMES, raw] : []),
+    ...(audio ? ['-map', `${video ? 1 : 0}:a`, ...audio.options, '-f', 'f32le', '-'] : []),
   );
+  const frames = video && raw ? framesIn(await readFile(raw), video.width * video.height) : [];
+  return [frames, samplesIn(bytes)];
 }
 
 /** The interleaved audio samples of a file, -1 to 1. */
 export async function samples(path: string, ...options: string[]): Promise<Float32Array> {
-  const bytes = await decoded('-i', path, '-vn', ...options, '-f', 'f32le', '-');
+  return samplesIn(await decoded('-i', path, '-vn', ...options, '-f', 'f32le', '-'));
+}
+
+function framesIn(pixels: Buffer, frameBytes: number): Buffer[] {
+  return Array.from({ length: pixels.length / frameBytes }, (_, at) =>
+    pixels.subarray(at * frameBytes, (at + 1) * frameBytes),
+  );
+}
+
+function samplesIn(bytes: Buffer): Float32Array {
   return new Float32Array(new Uint8Array(bytes).buffer);
 }
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CLOCK_HZ, type RenditionManifest } from '@framelane/contracts/manifest';
+import { CLOCK_HZ } from '@framelane/contracts/manifest';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
 import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';

@@ -7,6 +7,7 @@ import { ffmpeg } from '@framelane/test-kit/ffmpeg';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import {
   BT709,
+  COUNTED_SIZE,
   countedClip,
   EditedClip,
   PITCH_STEP,
@@ -15,7 +16,7 @@ import {
 } from '../support/edited-clips.ts';
 import { expectHlsRules } from '../support/hls-rules.ts';
 import type { MadeVideo } from '../support/made-video.ts';
-import { samples } from '../support/media.ts';
+import { greyFramesAndSamples } from '../support/media.ts';
 import { renditionFile } from '../support/rendition-file.ts';
 import { TaskBench } from '../support/task-bench.ts';
 import { type StoredVideos, WorkerBench } from '../support/worker-bench.ts';
@@ -39,24 +40,20 @@ const inBench = (name: string) => join(whole.directory, name);
 type Shown = { videoId: string; manifest: MadeVideo; numbers: number[]; heard: number[] };
 
 async function shown(bench: StoredVideos, videoId: string, manifest: MadeVideo): Promise<Shown> {
-  const { renditions } = manifest;
+  const { renditions, startTimestamp } = manifest;
   const video = renditions.find(({ width }) => width !== null);
   const audio = renditions.find(({ width }) => width === null);
-  return {
-    videoId,
-    manifest,
-    numbers: video ? await shownNumbers(await renditionFile(bench, videoId, video)) : [],
-    heard: audio ? await heardIn(bench, videoId, manifest) : [],
-  };
-}
-
-/** Audio begins a few samples before or after the video: its timestamps say where. */
-async function heardIn(bench: StoredVideos, videoId: string, manifest: MadeVideo): Promise<number[]> {
-  const audio = manifest.renditions.find(({ width }) => width === null);
-  const path = await renditionFile(bench, videoId, audio);
-  const zero = manifest.startTimestamp / CLOCK_HZ;
-  const moved = `asetpts=PTS-${zero}/TB,aresample=48000:async=1:first_pts=0`;
-  return secondsHeardIn(await samples(path, '-copyts', '-af', moved, '-ac', '1'));
+  // Audio begins a few samples before or after the video: its timestamps say where.
+  const moved = `asetpts=PTS-${startTimestamp / CLOCK_HZ}/TB,aresample=48000:async=1:first_pts=0`;
+  const [frames, samples] = await greyFramesAndSamples(
+    video && {
+      path: await renditionFile(bench, videoId, video),
+      width: COUNTED_SIZE,
+      height: COUNTED_SIZE,
+    },
+    audio && { path: await renditionFile(bench, videoId, audio), options: ['-af', moved, '-ac', '1'] },
+  );
+  return { videoId, manifest, numbers: shownNumbers(frames), heard: secondsHeardIn(samples) };
 }
 
 /** A file transcoded as a whole. */
