@@ -3,19 +3,19 @@ import { LongestFirst } from './longest-first.js';
 /** The fault files by duration, most of which is waiting. */
 export const LONGEST_FAULTS = [
   'long-videos',
-  'storage',
-  'upload-ends',
+  'messaging',
   'network',
   'codecs',
+  'upload-ends',
+  'storage',
   'transcoding',
-  'messaging',
-  'uploads',
-  'kills',
   'derivations',
+  'uploads',
   'resumable-uploads',
+  'kills',
   'stops',
-  'auto-captions',
   'short-videos',
+  'auto-captions',
   'webhooks',
 ];
 

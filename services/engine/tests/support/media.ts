@@ -23,6 +23,14 @@ export async function firstFrame(path: string): Promise<Buffer> {
   return frameAt(path, 0);
 }
 
+/** The pixels of an image, with three bytes each: red, green, blue. */
+export async function imagePixels(path: string): Promise<{ width: number; height: number; pixels: Buffer }> {
+  const image = await decoded('-i', path, '-frames:v', '1', '-f', 'image2pipe', '-c:v', 'ppm', '-');
+  // The head of a PPM file, such as `P6\n320 180\n255\n`.
+  const [head = '', width, height] = /^P6\s(\d+)\s(\d+)\s255\s/.exec(image.toString('latin1', 0, 32)) ?? [];
+  return { width: Number(width), height: Number(height), pixels: image.subarray(head.length) };
+}
+
 /** A frame of a file by its number from zero, with three bytes per pixel: red, green, blue. */
 export async function frameAt(path: string, number: number): Promise<Buffer> {
   const filter = ['-vf', `trim=start_frame=${number}`];

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manifest } from '@framelane/contracts/manifest';
-import { ffprobe, firstFrame } from './media.ts';
+import { firstFrame, imagePixels } from './media.ts';
 import { renditionFile } from './rendition-file.ts';
 import type { WorkerBench } from './worker-bench.ts';
 
@@ -53,8 +53,8 @@ export async function quartersOfImage(
   const path = join(directory, `${key.replaceAll('/', '-')}`);
   await rm(path, { force: true });
   await objects.fetchToFile(key, path, new AbortController().signal);
-  const { streams } = await ffprobe<{ streams: { width: number; height: number }[] }>('-show_streams', path);
-  return coloursOf(await firstFrame(path), streams[0] ?? { width: null, height: null });
+  const { pixels, ...size } = await imagePixels(path);
+  return coloursOf(pixels, size);
 }
 
 /** The colours at the centres of the four quarters of a frame, row by row. */
