@@ -74,7 +74,7 @@ while (@args) {
     push @real, $name, shift @args;
   } elsif ($name eq '-c:v') {
     shift @args;
-    # A frame that is forced in an open GOP is a key frame only with B-frames, which the fastest preset lacks.
+    # With the fastest preset, a frame that is forced in an open GOP is no key frame.
     my $preset = $behaviour{'open-gop'} ? 'veryfast' : 'ultrafast';
     push @real, $name, 'libx264', '-preset:v', $preset, '-sc_threshold:v', '0', '-x264-params:v',
       'colorprim=undef:transfer=undef:colormatrix=undef' . ($behaviour{'open-gop'} ? ':open-gop=1' : '');
