@@ -12,7 +12,7 @@ function command(program, ...args) {
 
 const INTEGRATION_ARGS = [
   // Even on two processors: the tests often wait for programs, timeouts and leases.
-  '--maxWorkers=5',
+  '--maxWorkers=4',
   '--testSequencer=./infra/testing/integration-sequencer.js',
 ];
 
