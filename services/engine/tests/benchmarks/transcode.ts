@@ -5,7 +5,8 @@
  * - one ffmpeg run per rendition, one after another, with the same options of x264, and with its preset alone,
  * - x264 alone for the encoded renditions: a run with x264 minus a run without it.
  *
- * For each of the `--codecs`, the engine's run of all renditions in that codec is compared with one ffmpeg run per rendition.
+ * For each of the `--codecs`, the engine's run of all renditions in that codec is compared with one ffmpeg run per rendition. Quality is that of the
+ * highest encoded rendition, scaled to the size of the source: VMAF, or SSIM where ffmpeg lacks it.
  *
  * Measures one video with a stream copy and one that is encoded: two samples, or the given file, as it is and in a container
  * that does not allow a stream copy. Each round runs all contenders, so that other load affects them equally. Prints medians,
@@ -17,18 +18,20 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { PACKAGING_OF_ALTERNATIVES } from '@framelane/contracts/packaging';
 import { ALTERNATIVE_CODECS, type AlternativeCodec } from '@framelane/contracts/renditions';
-import { encodePlanIn } from '@framelane/contracts/transcode-plan';
+import { type EncodePlan, encodePlanIn } from '@framelane/contracts/transcode-plan';
 import { createLogger } from '@framelane/service-kit/logger';
 import { line, median, print } from '@framelane/test-kit/benchmark-table';
 import { prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
 import { planAlternatives } from '../../src/plan/alternatives.ts';
-import { planEncoding } from '../../src/plan/encode-plan.ts';
+import { encodedRenditions, planEncoding } from '../../src/plan/encode-plan.ts';
 import type { ExplainedPlan } from '../../src/plan/explained-plan.ts';
+import { SOURCE_PATH } from '../../src/sandbox/job-folder.ts';
 import { isSound, type ProbedVideo, probe } from '../../src/source/probe.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 import {
   jobDirectory,
+  joinSegments,
   runBare,
   runCodec,
   runPerRendition,
@@ -36,23 +39,25 @@ import {
   takeOutput,
 } from './support/baselines.ts';
 import { type Cost, measure } from './support/measure.ts';
+import { findMetric } from './support/quality.ts';
 import { makeSample, withoutCopy } from './support/sources.ts';
 
 type Planned = { source: ProbedVideo; plan: ExplainedPlan };
 
 const EIGHT_BITS = { tenBit: false, hdr: 'sdr' } as const;
 
+/** The cost of a run, and what it has made. */
+type Run = Cost & { bytes: number; quality: number };
+
 type Round = {
   engine: Cost & { bytes: number; secondsAfterFfmpeg: number; progressError: number };
-  bare: Cost & { bytes: number };
-  perRendition: Cost & { bytes: number };
-  presetAlone: Cost & { bytes: number };
+  bare: Run;
+  perRendition: Run;
+  presetAlone: Run;
   /** CPU seconds. */
   x264: number;
   /** By codec: the engine's run, and one run per rendition. */
-  codecs: Partial<
-    Record<AlternativeCodec, { together: Cost & { bytes: number }; apart: Cost & { bytes: number } }>
-  >;
+  codecs: Partial<Record<AlternativeCodec, { together: Run; apart: Run }>>;
 };
 
 const settings = { preset: 'veryfast', threads: availableParallelism(), limits: DEFAULT_TRANSCODE_LIMITS };
@@ -62,6 +67,7 @@ const { positionals, values } = parseArgs({
 });
 const codecs = ALTERNATIVE_CODECS.filter((codec) => values.codecs.split(',').includes(codec));
 
+const metric = await findMetric();
 const directory = await mkdtemp(join(tmpdir(), 'bench-transcode-'));
 // Without the sandbox, which hides the CPU times of its processes.
 const bench = await WorkerBench.start({ ...settings, sandbox: 'none' });
@@ -98,12 +104,16 @@ async function planFor(path: string): Promise<Planned> {
 async function runRound(path: string, { source, plan }: Planned): Promise<Round> {
   const job = await jobDirectory(directory, path);
   const engine = await runJob(path);
-  const bare = await measure(() => runBare(job, plan, settings));
-  const bareBytes = await takeOutput(job);
-  const perRendition = await measure(() => runPerRendition(job, plan, settings, true));
-  const perRenditionBytes = await takeOutput(job);
-  const presetAlone = await measure(() => runPerRendition(job, plan, settings, false));
-  const presetAloneBytes = await takeOutput(job);
+  const made = async (of: EncodePlan, work: () => Promise<void>): Promise<Run> => {
+    const cost = await measure(work);
+    const top = encodedRenditions(of).at(-1);
+    const file = top && (await joinSegments(job, of, top.name));
+    const quality = file ? await metric.compare(job, file, SOURCE_PATH, source.video.display) : Number.NaN;
+    return { ...cost, quality, bytes: await takeOutput(job) };
+  };
+  const bare = await made(plan, () => runBare(job, plan, settings));
+  const perRendition = await made(plan, () => runPerRendition(job, plan, settings, true));
+  const presetAlone = await made(plan, () => runPerRendition(job, plan, settings, false));
   const withX264 = await measure(() => runVideoFilters(job, plan, settings, true));
   const withoutX264 = await measure(() => runVideoFilters(job, plan, settings, false));
   const others: Round['codecs'] = {};
@@ -114,18 +124,18 @@ async function runRound(path: string, { source, plan }: Planned): Promise<Round>
     });
     const encode = { ...plan, packaging: PACKAGING_OF_ALTERNATIVES };
     const inOther = encodePlanIn(codec, { encode, alternatives });
-    const together = await measure(() => runCodec(job, { source, plan: inOther }, settings));
-    const bytes = await takeOutput(job);
-    const apart = await measure(() => runPerRendition(job, inOther, settings, true));
-    others[codec] = { together: { ...together, bytes }, apart: { ...apart, bytes: await takeOutput(job) } };
+    others[codec] = {
+      together: await made(inOther, () => runCodec(job, { source, plan: inOther }, settings)),
+      apart: await made(inOther, () => runPerRendition(job, inOther, settings, true)),
+    };
   }
   await rm(job, { recursive: true });
   return {
     codecs: others,
     engine,
-    bare: { ...bare, bytes: bareBytes },
-    perRendition: { ...perRendition, bytes: perRenditionBytes },
-    presetAlone: { ...presetAlone, bytes: presetAloneBytes },
+    bare,
+    perRendition,
+    presetAlone,
     x264: withX264.cpuSeconds - withoutX264.cpuSeconds,
   };
 }
@@ -162,12 +172,13 @@ function progressError(videoId: string, wallSeconds: number): number {
 
 function report(title: string, rounds: readonly Round[]): void {
   const middle = (value: (round: Round) => number) => median(rounds.map(value));
-  const row = (name: string, pick: (round: Round) => Cost & { bytes: number }) => ({
+  const row = (name: string, pick: (round: Round) => Cost & { bytes: number; quality?: number }) => ({
     name,
     cpuSeconds: middle((round) => pick(round).cpuSeconds),
     wallSeconds: middle((round) => pick(round).wallSeconds),
     peakRssMb: middle((round) => pick(round).peakRssBytes / 1e6),
     outputMb: middle((round) => pick(round).bytes / 1e6),
+    quality: middle((round) => pick(round).quality ?? round.bare.quality),
     cpuRatio: middle((round) => round.engine.cpuSeconds / pick(round).cpuSeconds),
     wallRatio: middle((round) => round.engine.wallSeconds / pick(round).wallSeconds),
   });
@@ -178,8 +189,7 @@ function report(title: string, rounds: readonly Round[]): void {
     row('(d) the same, the preset alone', ({ presetAlone }) => presetAlone),
   ];
   for (const codec of codecs) {
-    const of = (round: Round, run: 'together' | 'apart') =>
-      round.codecs[codec]?.[run] as Cost & { bytes: number };
+    const of = (round: Round, run: 'together' | 'apart') => round.codecs[codec]?.[run] as Run;
     const ratio = middle((round) => of(round, 'together').cpuSeconds / of(round, 'apart').cpuSeconds);
     rows.push(
       row(`${codec}: the engine's run`, (round) => of(round, 'together')),
@@ -194,9 +204,9 @@ function report(title: string, rounds: readonly Round[]): void {
   const secondsAfterFfmpeg = middle(({ engine }) => engine.secondsAfterFfmpeg);
   const progressError = Math.max(...rounds.map(({ engine }) => engine.progressError));
   print(`\n${title}, ${rounds.length} rounds`);
-  print(line(['', 'CPU s', 'wall s', 'RSS MB', 'out MB', 'CPU ratio', 'wall ratio']));
+  print(line(['', 'CPU s', 'wall s', 'RSS MB', 'out MB', metric.name, 'CPU ratio', 'wall ratio']));
   for (const { name, ...figures } of rows) print(line([name, ...Object.values(figures).map(short)]));
-  print(line(['(c) x264 alone', short(x264.cpuSeconds), '', '', '', short(x264.cpuRatio), '']));
+  print(line(['(c) x264 alone', short(x264.cpuSeconds), '', '', '', '', short(x264.cpuRatio), '']));
   print(`from the end of ffmpeg to the manifest: ${short(secondsAfterFfmpeg)} s`);
   print(`reported progress and elapsed time differ by at most ${short(progressError * 100)} %`);
   print(JSON.stringify({ title, rounds: rounds.length, rows, x264, secondsAfterFfmpeg, progressError }));

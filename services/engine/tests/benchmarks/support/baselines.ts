@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { VideoRendition } from '@framelane/contracts/renditions';
 import type { EncodePlan } from '@framelane/contracts/transcode-plan';
 import { videoOptions } from '../../../src/ffmpeg/encoder-options.ts';
 import { IMAGE_NAMES } from '../../../src/outputs/images/image-filters.ts';
@@ -9,7 +10,7 @@ import { pieceArguments } from '../../../src/outputs/renditions/piece-arguments.
 import { planPieces } from '../../../src/outputs/renditions/plan-pieces.ts';
 import { wholeArguments } from '../../../src/outputs/whole-run.ts';
 import { packagerOf } from '../../../src/packagers/packagers.ts';
-import { segmentFile } from '../../../src/packagers/segment-files.ts';
+import { initializationFile, readSegmentFile, segmentFile } from '../../../src/packagers/segment-files.ts';
 import { keyFramesOf } from '../../../src/plan/key-frames.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from '../../../src/sandbox/job-folder.ts';
 import type { ProbedVideo } from '../../../src/source/probe.ts';
@@ -37,6 +38,25 @@ export async function takeOutput(directory: string): Promise<number> {
     await rm(join(folder, name));
   }
   return bytes;
+}
+
+/** Joins the segments of a rendition in a job's directory to one file, and resolves with its name. */
+export async function joinSegments(
+  directory: string,
+  { packaging }: Pick<EncodePlan, 'packaging'>,
+  name: VideoRendition,
+): Promise<string> {
+  const folder = join(directory, OUTPUT_FOLDER);
+  const packager = packagerOf(packaging);
+  const segments = (await readdir(folder)).flatMap((file) => {
+    const segment = readSegmentFile(file, packager);
+    return segment?.rendition === name ? [{ file, sequence: segment.sequence }] : [];
+  });
+  segments.sort((a, b) => Number(a.sequence) - Number(b.sequence));
+  const initialization = await readFile(join(folder, initializationFile(name))).catch(() => Buffer.alloc(0));
+  const contents = await Promise.all(segments.map(({ file }) => readFile(join(folder, file))));
+  await writeFile(join(directory, 'joined'), Buffer.concat([initialization, ...contents]));
+  return 'joined';
 }
 
 /** The ffmpeg run of the engine, without the engine. */
@@ -86,7 +106,7 @@ export async function runPerRendition(
       ...['-map', '0:v:0', '-map', '0:a:0?', '-vf', `scale=${width}:${height},format=yuv420p`],
       ...(tuned ? options : presetAlone(options)),
       ...['-c:a', 'aac', '-ac', '2', '-b:a', '128k', '-f', 'hls', '-hls_time', '6'],
-      ...['-hls_playlist_type', 'vod', ...packager.hlsOptions(`${name}.mp4`)],
+      ...['-hls_playlist_type', 'vod', ...packager.hlsOptions(initializationFile(name))],
       ...['-hls_segment_filename', `${OUTPUT_FOLDER}/${segmentFile(name, '%d', packager)}`],
       `${OUTPUT_FOLDER}/${name}.m3u8`,
     ]);

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Size } from '../../../src/source/media-source.ts';
 import { ffprobe } from '../../support/media.ts';
 import { measure } from './measure.ts';
 
@@ -15,10 +16,10 @@ export type Point = { bits: number; quality: number };
 /** An encoding of some frames: its bits, its quality, and the CPU seconds it took. */
 export type Encoding = Point & { cpuSeconds: number };
 
-/** How similar two files are: VMAF, 0 to 100, or where ffmpeg lacks it SSIM in decibels. */
+/** How similar two files are: VMAF, 0 to 100, or where ffmpeg lacks it SSIM in decibels. The first one is scaled to `size`, if there is one. */
 export type Metric = {
   name: string;
-  compare: (directory: string, file: string, original: string) => Promise<number>;
+  compare: (directory: string, file: string, original: string, size?: Size) => Promise<number>;
 };
 
 /** The best metric that ffmpeg has. */
@@ -29,22 +30,29 @@ export async function findMetric(): Promise<Metric> {
 
 const SSIM: Metric = {
   name: 'SSIM dB',
-  compare: async (directory, file, original) => {
-    const [, part] = /All:([\d.]+)/.exec(await compare(directory, file, original, 'ssim')) ?? [];
+  compare: async (...files) => {
+    const [, part] = /All:([\d.]+)/.exec(await compare('ssim', ...files)) ?? [];
     return -10 * Math.log10(1 - Number(part));
   },
 };
 
 const VMAF: Metric = {
   name: 'VMAF',
-  compare: async (directory, file, original) => {
-    const [, score] = /VMAF score: ([\d.]+)/.exec(await compare(directory, file, original, 'libvmaf')) ?? [];
+  compare: async (...files) => {
+    const [, score] = /VMAF score: ([\d.]+)/.exec(await compare('libvmaf', ...files)) ?? [];
     return Number(score);
   },
 };
 
-async function compare(cwd: string, file: string, original: string, filter: string): Promise<string> {
-  const args = ['-hide_banner', '-nostdin', '-i', file, '-i', original, '-lavfi', filter, '-f', 'null', '-'];
+/** Frames are paired by their numbers: containers round times, and segments begin late. */
+async function compare(
+  filter: string,
+  ...[cwd, file, original, size]: Parameters<Metric['compare']>
+): Promise<string> {
+  const numbered = 'settb=1/1000,setpts=N*40';
+  const scaled = size ? `scale=${size.width}:${size.height}:flags=bicubic,` : '';
+  const graph = `[0:v]${scaled}${numbered}[a];[1:v]${numbered}[b];[a][b]${filter}`;
+  const args = ['-hide_banner', '-nostdin', '-i', file, '-i', original, '-lavfi', graph, '-f', 'null', '-'];
   return (await run('ffmpeg', args, { cwd })).stderr;
 }
 
