@@ -1231,7 +1231,7 @@ export interface paths {
         /**
          * Get the poster image
          * @description The `thumbnail` of the record: the image that was set with `PUT /videos/{id}/poster`. Without one, it is a frame of the video
-         *     whose short side has at most 720 pixels: the first frame after 10 % of the duration that is not almost black. For a `signed` video it
+         *     whose short side has at most 720 pixels, or 1080 if little changes in the video: the first frame after 10 % of the duration that is not almost black. For a `signed` video it
          *     needs a playback token, like the playlists.
          */
         get: operations["getPoster"];

@@ -142,7 +142,7 @@ const encodePlan = z.object({
   copiesVideo: z.boolean(),
   /**
    * The codec beside H.264 whose top rendition is a stream copy of the source. All renditions then have key frames after a fixed number of frames, where
-   * the source has some, too. Absent if it is none.
+   * the source has some, too. Absent if no such rendition is a copy.
    */
   copiedAlternative: z.enum(ALTERNATIVE_CODECS).optional(),
   packaging: z.enum(PACKAGING_NAMES),

@@ -1,6 +1,6 @@
 import type { ImportRequest } from '@framelane/client';
 import { linesOf } from '../ui/lines.ts';
-import { ofSound, type PackagingRequest } from './packaging-request.ts';
+import { ofSound, type PackagingRequest, withWatermark } from './packaging-request.ts';
 import type { TrimRequest } from './trim-request.ts';
 import type { WatermarkRequest } from './watermark-request.ts';
 
@@ -30,7 +30,7 @@ export function importRequest({
   audioOnly,
   trim,
   watermark,
-  packaging = {},
+  packaging,
 }: ImportForm): ImportRequest {
   const entries = linesOf(headers).map((line) => {
     const colon = line.indexOf(':');
@@ -40,7 +40,17 @@ export function importRequest({
     url: url.trim(),
     ...(title.trim() !== '' && { title: title.trim() }),
     ...(trim && { trim }),
-    ...(audioOnly ? { ...ofSound(packaging), audioOnly } : { ...packaging, ...(watermark && { watermark }) }),
+    ...kindOf({ audioOnly, watermark, packaging }),
     ...(entries.length > 0 && { headers: Object.fromEntries(entries) }),
   };
+}
+
+/** The fields of sound alone, of a video with a watermark, or of another video. */
+function kindOf({
+  audioOnly,
+  watermark,
+  packaging = {},
+}: Pick<ImportForm, 'audioOnly' | 'watermark' | 'packaging'>): Partial<ImportRequest> {
+  if (audioOnly) return { ...ofSound(packaging), audioOnly };
+  return watermark ? { ...withWatermark(packaging), watermark } : packaging;
 }

@@ -6,6 +6,7 @@ import {
   withCodecs,
   withHdr,
   withPackaging,
+  withWatermark,
 } from './packaging-request.ts';
 
 test('codecs beside H.264 need CMAF', () => {
@@ -49,4 +50,11 @@ test('the words name what was chosen', () => {
 test('sound alone has a packaging and no codecs', () => {
   expect(ofSound({ packaging: 'cmaf', codecs: ['h264', 'av1'], hdr: 'keep' })).toEqual({ packaging: 'cmaf' });
   expect(ofSound({ codecs: ['h264', 'av1'] })).toEqual({});
+});
+
+test('a video with a watermark has standard range, whatever was chosen', () => {
+  expect(withWatermark({ packaging: 'cmaf', codecs: ['h264', 'av1'], hdr: 'keep' })).toEqual({
+    packaging: 'cmaf',
+    codecs: ['h264', 'av1'],
+  });
 });

@@ -59,6 +59,11 @@ export function packagingWords({ packaging, codecs, hdr }: PackagingRequest): st
   return words.filter(Boolean).join(', ') || 'default';
 }
 
+/** The part of a request that a video with a watermark can have: the watermark has standard dynamic range. */
+export function withWatermark({ hdr: _, ...request }: PackagingRequest): PackagingRequest {
+  return request;
+}
+
 /** The part of a request that sound alone can have. */
 export function ofSound({ packaging }: PackagingRequest): PackagingRequest {
   return packaging === undefined ? {} : { packaging };

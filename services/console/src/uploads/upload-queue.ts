@@ -1,6 +1,6 @@
 import { FramelaneError, type SessionScope, type UploadTicket } from '@framelane/client';
 import { apiIn } from '../api/api.ts';
-import { ofSound, type PackagingRequest } from './packaging-request.ts';
+import { ofSound, type PackagingRequest, withWatermark } from './packaging-request.ts';
 import { isFileOf, StoredUploads } from './stored-uploads.ts';
 import type { TrimRequest } from './trim-request.ts';
 import {
@@ -239,7 +239,9 @@ export class UploadQueue {
       ...(transfer.trim && { trim: transfer.trim }),
       ...(isSoundFile(name)
         ? { ...ofSound(packaging), audioOnly: true }
-        : { ...packaging, ...(transfer.watermark && { watermark: transfer.watermark }) }),
+        : transfer.watermark
+          ? { ...withWatermark(packaging), watermark: transfer.watermark }
+          : packaging),
     };
     const { videoId, uploadUrl, tusUrl, uploadToken } = await this.#api.uploadTickets.create(request);
     const permit = { videoId, uploadUrl, tusUrl, uploadToken };

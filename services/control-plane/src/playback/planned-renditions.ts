@@ -20,7 +20,8 @@ export function plannedVideo({ encode, facts, segmentStarts, tasks }: PlannedVid
   const planned = tasks.map((task) =>
     'keyFrames' in task ? { ...task, keyFrames: [], bytes: undefined } : task,
   );
-  return { encode, facts: { audioTracks: facts.audioTracks }, segmentStarts, tasks: planned };
+  const { keyFrames: _, ...needed } = encode;
+  return { encode: needed, facts: { audioTracks: facts.audioTracks }, segmentStarts, tasks: planned };
 }
 
 /**

@@ -75,6 +75,22 @@ describe('the encoder options', () => {
     expect(valuesOf(options, '-x264-params')).toEqual([small, small, other]);
   });
 
+  test('have a rule for the key frames of a piece that are too many for a list', () => {
+    const listed = (count: number) => {
+      const keyFrames = Array.from({ length: count }, (_, at) => 50 * at);
+      const plan = encodePlan({ videoRenditions: planLadder({ width: 640, height: 360 }, 25) });
+      const [rendition] = plan.videoRenditions as [(typeof plan.videoRenditions)[number]];
+      const options = pieceEncoderOptions(rendition, {
+        plan,
+        piece: { keyFrames },
+        settings: { preset: 'veryfast', threads: 1 },
+      });
+      return options[options.indexOf('-force_key_frames:v') + 1] ?? '';
+    };
+    expect(listed(8000).length).toBeLessThan(128 * 1024);
+    expect(listed(8001)).toBe('expr:gte(t,n_forced*2)');
+  });
+
   test('force the key frames of the plan, if it has any', () => {
     const options = optionsOf({
       keyFrames: [0, 150, 200],

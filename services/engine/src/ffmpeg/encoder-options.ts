@@ -1,7 +1,12 @@
 import type { Piece } from '@framelane/contracts/outputs/piece-task';
 import type { AudioPlan, EncodePlan, VideoRenditionPlan } from '@framelane/contracts/transcode-plan';
 import { AUDIO_ENCODER, encoderOf, PLAIN_ENCODER } from '../encoders/encoders.ts';
-import { KEY_FRAME_SECONDS, keyFrameInterval, largestFrameStep } from '../plan/key-frames.ts';
+import {
+  KEY_FRAME_SECONDS,
+  keyFrameInterval,
+  largestFrameStep,
+  MAX_LISTED_KEY_FRAMES,
+} from '../plan/key-frames.ts';
 import { rungTraits } from '../plan/ladder.ts';
 import { BUFFER_SECONDS } from '../plan/stream-copy.ts';
 import { toFraction, toNumber } from '../source/frame-rate.ts';
@@ -14,7 +19,13 @@ type EncoderSettings = { preset: string; threads: number; device?: HardwareRun |
 /** What the options of encoders depend on. */
 type EncodedVideo = Pick<
   EncodePlan,
-  'colour' | 'copiesVideo' | 'firstFrame' | 'frameRate' | 'keyFrames' | 'videoRenditions'
+  | 'colour'
+  | 'copiedAlternative'
+  | 'copiesVideo'
+  | 'firstFrame'
+  | 'frameRate'
+  | 'keyFrames'
+  | 'videoRenditions'
 >;
 
 /** Encoder options of a video rendition of the whole video. */
@@ -35,7 +46,10 @@ export function pieceEncoderOptions(
     settings,
   }: { plan: EncodedVideo; piece: Pick<Piece, 'keyFrames'>; settings: EncoderSettings },
 ): string[] {
-  return optionsOf(rendition, { plan, settings, keyFrames: timesOf(piece.keyFrames, plan) });
+  // Only a piece that is the whole video can have so many. They are regular, or the segments will not be as planned.
+  const isLong = piece.keyFrames.length > MAX_LISTED_KEY_FRAMES;
+  const keyFrames = isLong ? keyFrameRule(rendition, plan) : timesOf(piece.keyFrames, plan);
+  return optionsOf(rendition, { plan, settings, keyFrames });
 }
 
 /**
@@ -95,10 +109,10 @@ function frameRateOf(
 }
 
 /**
- * By time: at 29.97 frames per second, key frames at a fixed number of frames drift from the times at which segments are due. With a stream copy in a
- * further codec they do.
+ * By time: at 29.97 frames per second, key frames at a fixed number of frames would drift from the times at which segments are due. Beside a stream
+ * copy in AV1 or HEVC, their number is fixed, and they do drift.
  */
-function keyFrameRule(rendition: VideoRenditionPlan, plan: EncodePlan): string {
+function keyFrameRule(rendition: VideoRenditionPlan, plan: EncodedVideo): string {
   if (plan.keyFrames) return timesOf(plan.keyFrames, plan);
   if (plan.copiesVideo) return 'source';
   if (plan.copiedAlternative === undefined) return `expr:${keyFrameExpression(rendition, plan)}`;
@@ -110,7 +124,10 @@ function keyFrameRule(rendition: VideoRenditionPlan, plan: EncodePlan): string {
  * When to force key frames. If some renditions have half the frame rate, key frames are forced only at frames that all renditions
  * have. The tolerance covers rounding differences between equal times.
  */
-function keyFrameExpression({ frameStep }: VideoRenditionPlan, { videoRenditions }: EncodePlan): string {
+function keyFrameExpression(
+  { frameStep }: VideoRenditionPlan,
+  { videoRenditions }: Pick<EncodePlan, 'videoRenditions'>,
+): string {
   const step = largestFrameStep({ videoRenditions }) / frameStep;
   if (videoRenditions.every((rendition) => rendition.frameStep === 1))
     return `gte(t,n_forced*${KEY_FRAME_SECONDS})`;

@@ -21,6 +21,8 @@ type Packets = {
   grid?: FrameRate;
   rate?: number;
   losses?: FrameLoss[];
+  /** Pictures a second. */
+  changes?: number | Map<number, number>;
 };
 
 const plan = (
@@ -38,6 +40,7 @@ const plan = (
     grid,
     rate = 25,
     losses = [],
+    changes = 2,
   }: Packets = {},
   allowCopy = true,
   settings: Partial<PlanSettings> = {},
@@ -63,7 +66,10 @@ const plan = (
       end,
       unread: 0,
       declaredDuration: declared ?? null,
-      changes: new Map(Array.from({ length: 60 }, (_, second) => [second, 2])),
+      changes:
+        typeof changes === 'number'
+          ? new Map(Array.from({ length: 60 }, (_, second) => [second, changes]))
+          : changes,
       gops,
       entryPoints: null,
       audioAhead: 0,
@@ -153,7 +159,7 @@ describe('an encode plan', () => {
       const trimmed = planned({ codecs, trim: { start: 1, end: null } });
       expect(trimmed).toMatchObject({
         obstacles: { video: 'trim' },
-        inputIssues: [{ code: 'copy_prevented' }],
+        inputIssues: [],
       });
       for (const each of [planned({ codecs }, false), trimmed])
         expect(each).not.toHaveProperty('copiedAlternative');
@@ -171,6 +177,50 @@ describe('an encode plan', () => {
       const passed = plan(5, {}, 0, { gops }, true, { codecs: ['av1', 'hevc'] });
       expect([passed.copiesVideo, copiedCodec(passed)]).toEqual([true, 'h264']);
       expect(passed).not.toHaveProperty('copiedAlternative');
+    });
+  });
+
+  describe('of still video', () => {
+    const hd = { coded: { width: 1280, height: 720 }, display: { width: 1280, height: 720 } };
+    const names = ({ videoRenditions }: ReturnType<typeof plan>) => videoRenditions.map(({ name }) => name);
+    /** Key frames every two seconds of so many bits a second. */
+    const gopsOf = (bits: number) =>
+      Array.from({ length: 6 }, (_, at) => ({ start: 2 * at, duration: 2, bytes: (2 * bits) / 8 }));
+
+    test('has the lowest and the highest rung, and a key frame at the beginning of each segment', () => {
+      const still = plan(12, hd, 0, { changes: 0.2 });
+      expect(names(still)).toEqual(['360p', '720p']);
+      expect(still.keyFrames).toEqual([0, 50, 100, 200]);
+      const moving = plan(12, hd, 0, { changes: 2 });
+      expect(names(moving)).toEqual(['360p', '480p', '720p']);
+      expect(moving).not.toHaveProperty('keyFrames');
+    });
+
+    test('leaves out rungs below a stream copy only if that has a low bit rate', () => {
+      const copied = (bits: number) => plan(12, hd, 0, { changes: 0.2, gops: gopsOf(bits) });
+      expect([copied(790_000), copied(810_000)].map(names)).toEqual([
+        ['360p', '720p'],
+        ['360p', '480p', '720p'],
+      ]);
+      expect([copied(790_000), copied(810_000)].map(({ copiesVideo }) => copiesVideo)).toEqual([true, true]);
+      expect(copied(790_000)).not.toHaveProperty('keyFrames');
+    });
+
+    test('is judged by the part that a trim leaves', () => {
+      const changes = new Map(Array.from({ length: 60 }, (_, second) => [second, second < 30 ? 3 : 0]));
+      const part = (start: number, end: number) =>
+        plan(60, hd, 0, { changes }, true, { trim: { start, end } });
+      expect([part(0, 20), part(32, 50)].map(names)).toEqual([
+        ['360p', '480p', '720p'],
+        ['360p', '720p'],
+      ]);
+      expect(part(32, 50).keyFrames).toEqual([0, 50, 100, 200, 350]);
+    });
+
+    test('has no more key frames because a codec beside H.264 is copied', () => {
+      const hevc = { ...hd, codec: 'hevc', profile: 'Main', level: 93 };
+      const copied = plan(12, hevc, 0, { changes: 0.2, gops: gopsOf(300_000) }, true, { codecs: ['hevc'] });
+      expect(copied).toMatchObject({ copiedAlternative: 'hevc', keyFrames: [0, 50, 100, 200] });
     });
   });
 

@@ -25,11 +25,17 @@ import { fieldRate, isNear, outputFrameRate, phaseAt } from './frame-rate.ts';
 import { planImages } from './images.ts';
 import { inputIssues } from './input-issues.ts';
 import { planKeyFrames } from './key-frames.ts';
-import { DEFAULT_MAX_RATES, type MaxRates, planLadder, stillLadder } from './ladder.ts';
+import { DEFAULT_MAX_RATES, planLadder, stillLadder } from './ladder.ts';
 import { seekOf } from './seek.ts';
 import { planSound } from './sound-plan.ts';
 import { isStillThroughout } from './stillness.ts';
-import { checkAudioCopy, checkVideoCopy, type Verdict, type VideoCopyFacts } from './stream-copy.ts';
+import {
+  averageRate,
+  checkAudioCopy,
+  checkVideoCopy,
+  type Verdict,
+  type VideoCopyFacts,
+} from './stream-copy.ts';
 import { partOf } from './trim.ts';
 
 /**
@@ -66,16 +72,16 @@ export function planEncoding(
   const phase = timeline.grid ? phaseAt(frameRate, timeline.losses) : 0;
   const sourceLead = leadOf(timeline, framesPerSecond, phase);
   const sourceFrames = Math.max(1, Math.round((timeline.duration - sourceLead) * framesPerSecond));
-  const videoRenditions = ladderOf(source, framesPerSecond, maxRates);
-  const whole = { lead: sourceLead, frameRate, frames: sourceFrames, videoRenditions };
+  const ladder = planLadder(video.display, framesPerSecond, maxRates);
+  const whole = { lead: sourceLead, frameRate, frames: sourceFrames, videoRenditions: ladder };
   const { isTrimmed, endsAt, ...part } = partOf(whole, trim);
   const { lead, firstFrame, frames, duration } = part;
-  const [top] = videoRenditions.slice(-1);
+  const [top] = ladder.slice(-1);
   const failed = { copy: null, obstacle: 'failed' } as const;
-  const frameStep = Math.max(...videoRenditions.map((rendition) => rendition.frameStep));
+  const frameStep = Math.max(...ladder.map((rendition) => rendition.frameStep));
   const copy =
     allowCopy && top
-      ? checkCopy(fittingCodecs(codecs, videoRenditions), {
+      ? checkCopy(fittingCodecs(codecs, ladder), {
           container,
           video,
           gops,
@@ -85,8 +91,10 @@ export function planEncoding(
           duration: sourceFrames / framesPerSecond,
         })
       : failed;
-  const copyPreventedBy = copy.copy && preventionOf({ watermark, isTrimmed });
-  const ownVideo = copyPreventedBy ? ({ copy: null, obstacle: copyPreventedBy } as const) : copy;
+  const preventedBy = copy.copy && preventionOf({ watermark, isTrimmed });
+  const ownVideo = preventedBy ? ({ copy: null, obstacle: preventedBy } as const) : copy;
+  const isStill = isStillThroughout(source.changes, { from: lead, to: lead + duration });
+  const videoRenditions = isStill ? stillRenditions(ownVideo.copy, gops, ladder) : ladder;
   const cuts = cutsOf(ownVideo.copy, { lead, frameRate, frames, videoRenditions }, source.changes);
   const { copiesVideo } = cuts;
   const ownAudio = source.audio.map((audio) =>
@@ -121,35 +129,41 @@ export function planEncoding(
       framesPerSecond: toNumber(sourceFrameRate),
       lead: sourceLead,
       surround,
-      copyPreventedBy,
+      // They describe H.264.
+      copyPreventedBy: copy.copy?.codec === PLAIN_CODEC ? preventedBy : null,
       endsAt,
     }),
   };
 }
 
-/** The renditions in H.264. */
-function ladderOf(
-  { video, timeline, changes }: ProbedVideo,
-  framesPerSecond: number,
-  maxRates: MaxRates,
-): VideoRenditionPlan[] {
-  const ladder = planLadder(video.display, framesPerSecond, maxRates);
-  return isStillThroughout(changes, timeline.duration) ? stillLadder(ladder) : ladder;
+/**
+ * The renditions of still video. A stream copy can have any bit rate: rungs are left out below it only if whoever receives the lowest rung at its maximum
+ * rate receives the copy, too.
+ */
+function stillRenditions(
+  copy: CopiedVideo | null,
+  gops: ProbedVideo['gops'],
+  ladder: readonly VideoRenditionPlan[],
+): readonly VideoRenditionPlan[] {
+  const lowestRate = ladder[0]?.maxRate ?? 0;
+  const isLarge = copy !== null && typeof gops !== 'string' && averageRate(gops) > lowestRate;
+  return isLarge ? ladder : stillLadder(ladder);
 }
 
-/** What is copied, and how segments are cut. A stream copy determines the key frames of all renditions. */
+/** What is copied, and how segments are cut. A stream copy in H.264 determines the key frames of all renditions. */
 function cutsOf(
   copy: CopiedVideo | null,
   part: Pick<EncodePlan, 'lead' | 'frameRate' | 'frames' | 'videoRenditions'>,
   changes: PictureChanges,
 ): Cuts & Pick<EncodePlan, 'copiesVideo' | 'copiedAlternative' | 'keyFrames'> {
-  if (copy === null) {
-    const keyFrames = planKeyFrames({ ...ENCODED_CUTS, ...part }, changes);
-    return { copiesVideo: false, ...ENCODED_CUTS, ...(keyFrames && { keyFrames }) };
-  }
-  const { cuts, codec } = copy;
-  if (codec === PLAIN_CODEC) return { copiesVideo: true, ...cuts };
-  return { copiesVideo: false, copiedAlternative: codec, ...cuts };
+  if (copy?.codec === PLAIN_CODEC) return { copiesVideo: true, ...copy.cuts };
+  const encoded = {
+    copiesVideo: false,
+    ...(copy && { copiedAlternative: copy.codec }),
+    ...(copy?.cuts ?? ENCODED_CUTS),
+  };
+  const keyFrames = planKeyFrames({ ...encoded, ...part }, changes);
+  return { ...encoded, ...(keyFrames && { keyFrames }) };
 }
 
 /** A stream copy of the source: its codec, and how all renditions are cut then. */

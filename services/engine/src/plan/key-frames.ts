@@ -22,8 +22,8 @@ export type KeyFrames = {
   segmentStarts: readonly number[];
 };
 
-/** A run of the whole video has its key frames in one argument, of which Linux allows 128 kB. */
-const MAX_PLANNED = 8000;
+/** The most key frames that a run gets as a list: it is one argument, of which Linux allows 128 kB. */
+export const MAX_LISTED_KEY_FRAMES = 8000;
 
 /**
  * The key frames of an encoded video if it is still in some segments, which then have one at their beginning alone; null if it has one every two
@@ -32,7 +32,13 @@ const MAX_PLANNED = 8000;
 export function planKeyFrames(
   plan: Pick<
     EncodePlan,
-    'lead' | 'frameRate' | 'frames' | 'videoRenditions' | 'startsShort' | 'segmentSeconds'
+    | 'lead'
+    | 'frameRate'
+    | 'frames'
+    | 'videoRenditions'
+    | 'startsShort'
+    | 'segmentSeconds'
+    | 'copiedAlternative'
   >,
   changes: PictureChanges,
 ): number[] | null {
@@ -52,7 +58,7 @@ export function planKeyFrames(
     if (starting.has(frame)) segment += 1;
     return starting.has(frame) || !isInStill[segment];
   });
-  return kept.length < regular.length && kept.length <= MAX_PLANNED ? kept : null;
+  return kept.length < regular.length && kept.length <= MAX_LISTED_KEY_FRAMES ? kept : null;
 }
 
 /**
@@ -78,8 +84,8 @@ export function keyFramesOf(plan: EncodePlan, gops: readonly Gop[] | GopFlaw): K
 }
 
 /**
- * The number of frames after which key frames follow each other if it is fixed: those of two seconds, and as many more as it takes that all renditions
- * have these frames.
+ * The number of frames between key frames if it is fixed: those of two seconds, rounded up to a multiple of the frame step, so that all renditions have
+ * these frames.
  *
  * @param frameStep the largest frame step of all renditions
  */

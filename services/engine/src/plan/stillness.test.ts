@@ -53,12 +53,12 @@ describe('a video', () => {
     ],
     ['with much change at the end', new Map([...steady(0, 80), [85, 16]]), false],
   ])('%s', (_, changes, expected) => {
-    expect(isStillThroughout(changes, 90)).toBe(expected);
+    expect(isStillThroughout(changes, { from: 0, to: 90 })).toBe(expected);
   });
 
   test('that is short may change less at once', () => {
-    expect(isStillThroughout(new Map([[1, 2]]), 4)).toBe(true);
-    expect(isStillThroughout(new Map([[1, 2.5]]), 4)).toBe(false);
+    expect(isStillThroughout(new Map([[1, 2]]), { from: 0, to: 4 })).toBe(true);
+    expect(isStillThroughout(new Map([[1, 2.5]]), { from: 0, to: 4 })).toBe(false);
   });
 
   test('of any declared duration is judged by its packets', () => {
@@ -68,8 +68,14 @@ describe('a video', () => {
           [0, 1],
           [1e12, 1],
         ]),
-        1e12,
+        { from: 0, to: 1e12 },
       ),
     ).toBe(true);
+  });
+
+  test('that is a part of a file is judged by that part', () => {
+    const changes = new Map([...steady(3, 60), ...[60, 61, 62, 63].map((second) => [second, 0.1] as const)]);
+    expect(isStillThroughout(changes, { from: 60.5, to: 64 })).toBe(true);
+    expect(isStillThroughout(changes, { from: 59.5, to: 62 })).toBe(false);
   });
 });

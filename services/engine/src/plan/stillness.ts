@@ -6,24 +6,25 @@ import type { PictureChanges } from '../source/change-scan.ts';
  */
 const STILL_RATE = 0.5;
 
-/** Still video may change as much at once as this many seconds allow: players have so much in their buffers. */
+/** The change of so many seconds may come at once: players have as much in their buffers. */
 const WINDOW_SECONDS = 30;
 
-/** Whether a part of a video is still, in seconds from the earliest timestamp of the file. */
-export function isStill(changes: PictureChanges, { from, to }: { from: number; to: number }): boolean {
+/** A part of a video, in seconds from the earliest timestamp of the file. */
+type Part = { from: number; to: number };
+
+/** Whether a part of a video is still. */
+export function isStill(changes: PictureChanges, { from, to }: Part): boolean {
   let pictures = 0;
   for (let second = Math.floor(from); second < to; second += 1) pictures += changes.get(second) ?? 0;
   return pictures <= STILL_RATE * (to - from);
 }
 
-/**
- * Whether a video is still all the time.
- *
- * @param duration seconds
- */
-export function isStillThroughout(changes: PictureChanges, duration: number): boolean {
-  const allowed = STILL_RATE * Math.min(WINDOW_SECONDS, duration);
-  const ascending = [...changes].sort(([a], [b]) => a - b);
+/** Whether a part of a video is still all the time: in each window of 30 seconds of it. */
+export function isStillThroughout(changes: PictureChanges, { from, to }: Part): boolean {
+  const allowed = STILL_RATE * Math.min(WINDOW_SECONDS, to - from);
+  const ascending = [...changes]
+    .filter(([second]) => second >= Math.floor(from) && second < to)
+    .sort(([a], [b]) => a - b);
   let first = 0;
   let pictures = 0;
   return ascending.every(([second, changed]) => {

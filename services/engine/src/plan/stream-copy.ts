@@ -158,6 +158,12 @@ function isSameRate(a: FrameRate | null, b: FrameRate): boolean {
   return a !== null && a.numerator * b.denominator === b.numerator * a.denominator;
 }
 
+/** Bits per second of all groups of pictures together. */
+export function averageRate(gops: readonly Gop[]): number {
+  const seconds = gops.reduce((sum, { duration }) => sum + duration, 0);
+  return gops.reduce((sum, { bytes }) => sum + 8 * bytes, 0) / seconds;
+}
+
 /**
  * Whether the average bit rate stays below the limit, and a leaky bucket never overflows. The bucket has the size of the decoder
  * buffer and drains at the limit.

@@ -11,7 +11,7 @@ const SEEKING_SECONDS = 1.5;
 
 /**
  * Measures how much the picture of a track changes, without decoding: encoders spend few bytes on what stays the same. The bytes of a frame are counted
- * as a part of the last key frame, which makes the measure independent of size, quality and codec.
+ * as a part of the last key frame, so the size of the picture hardly matters. With a lower quality, encoders save more on the other frames.
  */
 export class ChangeScan {
   readonly #startTime: number;

@@ -135,6 +135,22 @@ describe('after audio has changed its channels', () => {
 describe('an audio track that turns out to be unusable', () => {
   const tracks = [probedAudio(), probedAudio({ index: 2, codec: 'flac', language: 'de' })] as const;
   const several = { ...source, audio: tracks };
+  test('leaves a copy in another codec as it was planned', () => {
+    const gops = Array.from({ length: 5 }, (_, at) => ({ start: 2 * at, duration: 2, bytes: 20_000 }));
+    const hevc = { ...several, video: videoTrack({ codec: 'hevc', profile: 'Main', level: 63 }), gops };
+    const both = [probedAudio({ codec: 'flac' }), probedAudio({ index: 2, codec: 'flac' })] as const;
+    const withCodec = { ...settings, codecs: ['hevc'] as const };
+    const encodedAudio = { ...hevc, audio: both };
+    const planned = planEncoding(encodedAudio, { allowCopy: true, ...withCodec });
+    expect(planned.copiedAlternative).toBe('hevc');
+    const next = nextPlan(
+      { plan: planned, source: encodedAudio },
+      new EmptyRenditionError('audio2'),
+      withCodec,
+    );
+    expect(next).toMatchObject({ log: 'transcode.audio_left_out', plan: { copiedAlternative: 'hevc' } });
+  });
+
   const plan = planEncoding(several, { allowCopy: false });
   const changed = (input: string) =>
     new ToolError('exit', '', `[graph_1_in_${input} @ 0x1] Changing audio frame properties on the fly`);

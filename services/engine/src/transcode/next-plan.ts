@@ -43,7 +43,10 @@ export function nextPlan(
   const unusable = emptyTrack(plan, cause) ?? (isOnlyTrack ? undefined : changed);
   if (!unusable) return null;
   return {
-    ...replanned(withoutAudioTrack(source, unusable.index), hasCopies),
+    ...replanned(
+      withoutAudioTrack(source, unusable.index),
+      hasCopies || plan.copiedAlternative !== undefined,
+    ),
     log: 'transcode.audio_left_out',
   };
 }

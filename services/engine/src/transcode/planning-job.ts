@@ -142,7 +142,7 @@ async function transcode(
       audioRenditions: audio.length,
       copiesVideo,
       copiedAlternative,
-      hasStillSegments: keyFrames !== undefined,
+      hasFewerKeyFrames: keyFrames !== undefined,
       obstacles,
       hardware: plan.encoder.hardware ?? null,
     });

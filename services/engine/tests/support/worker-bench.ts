@@ -132,11 +132,11 @@ export class WorkerBench {
     const logger = createLogger({ service: 'test' });
     logger.silent = process.env.SHOW_LOGS === undefined;
     const info = logger.info.bind(logger);
-    type PlanFacts = { videoId: string; copiesVideo: boolean; hasStillSegments: boolean };
+    type PlanFacts = { videoId: string; copiesVideo: boolean; hasFewerKeyFrames: boolean };
     logger.info = ((event: string, facts: PlanFacts) => {
       if (event === 'transcode.planned') {
         this.copiesVideo[facts.copiesVideo ? 'add' : 'delete'](facts.videoId);
-        if (facts.hasStillSegments) this.stillVideos.add(facts.videoId);
+        this.stillVideos[facts.hasFewerKeyFrames ? 'add' : 'delete'](facts.videoId);
       }
       return info(event, facts);
     }) as unknown as Logger['info'];

@@ -103,7 +103,14 @@ export async function runPerRendition(
     const options = encoder(plan, at, 0, settings);
     await run(directory, [
       ...['-v', 'error', '-threads', String(settings.threads), '-i', SOURCE_PATH],
-      ...['-map', '0:v:0', '-map', '0:a:0?', '-vf', `scale=${width}:${height},format=yuv420p`],
+      ...[
+        '-map',
+        '0:v:0',
+        '-map',
+        '0:a:0?',
+        '-vf',
+        `setpts=PTS-STARTPTS,scale=${width}:${height},format=yuv420p`,
+      ],
       ...(tuned ? options : presetAlone(options)),
       ...['-c:a', 'aac', '-ac', '2', '-b:a', '128k', '-f', 'hls', '-hls_time', '6'],
       ...['-hls_playlist_type', 'vod', ...packager.hlsOptions(initializationFile(name))],
