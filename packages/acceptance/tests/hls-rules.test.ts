@@ -28,7 +28,7 @@ const RULES_FOR_CHAPTERS = ['tag', 'json', 'chapters'].map((name) => `session-da
 const RULES_FOR_FRAGMENTS = ['segments.fragments', 'segments.initialization'];
 
 /** Not applicable to H.264 alone; see codecs.test.ts. */
-const RULES_FOR_CODECS = ['container', 'parameter-sets', 'score', 'sdr', 'sequence-header'].map(
+const RULES_FOR_CODECS = ['container', 'messages', 'parameter-sets', 'score', 'sdr', 'sequence-header'].map(
   (name) => `codecs.${name}`,
 );
 

@@ -13,9 +13,9 @@ export const AV1: VideoSyntax = {
   parameterSets: new Map([[OBU.sequence, 'sequence header']]),
   sequenceType: OBU.sequence,
   delimiterType: OBU.delimiter,
-  messageTypes: [OBU.metadata],
   setsAreInEntry: false,
   typeOf: obuType,
+  isMessage: (unit) => obuType(unit) === OBU.metadata,
   frameOf: (unit) => {
     const type = obuType(unit);
     if (type !== OBU.frame && type !== OBU.frameHeader) return null;

@@ -102,9 +102,9 @@ export const H264: VideoSyntax = {
   ]),
   sequenceType: NAL.sps,
   delimiterType: NAL.delimiter,
-  messageTypes: [],
   setsAreInEntry: true,
   typeOf: nalType,
+  isMessage: () => false,
   frameOf: (unit) => {
     const type = nalType(unit);
     return isSlice(type) ? { isKey: type === NAL.idrSlice, kind: `NAL type ${type}` } : null;

@@ -31,9 +31,9 @@ export function hevcSyntax(entryType: 'hvc1' | 'hev1'): VideoSyntax {
     ]),
     sequenceType: NAL.sps,
     delimiterType: NAL.delimiter,
-    messageTypes: NAL.messages,
     setsAreInEntry: true,
     typeOf: nalType,
+    isMessage,
     frameOf: (unit) => {
       const type = nalType(unit);
       if (type > NAL.lastSlice) return null;
@@ -182,4 +182,16 @@ function predictedSet(reader: BitReader, before: readonly number[]): number[] {
 function limited(value: number, most: number): number {
   if (value > most) throw new Error(`the sequence parameter set has ${value} of at most ${most} entries`);
   return value;
+}
+
+/** A message with the transfer function that screens of HLG prefer (annex D.2.38): payload type 147, of one byte. */
+const PREFERRED_TRANSFER = { payloadType: 147, bytes: 1 };
+/** The bits that end a message. */
+const TRAILING_BITS = 0x80;
+
+function isMessage(unit: Buffer): boolean {
+  if (!NAL.messages.some((type) => type === nalType(unit))) return false;
+  const [payloadType, bytes, , end, ...others] = unit.subarray(HEADER_BYTES);
+  const isTransfer = payloadType === PREFERRED_TRANSFER.payloadType && bytes === PREFERRED_TRANSFER.bytes;
+  return !(isTransfer && end === TRAILING_BITS && others.length === 0);
 }

@@ -40,11 +40,11 @@ export type VideoSyntax = {
   sequenceType: number;
   /** The unit that begins an access unit. */
   delimiterType: number;
-  /** Units that say something about the frames, and that no decoder needs. Empty if they are not looked for. */
-  messageTypes: readonly number[];
   /** Whether parameter sets in the sample entry suffice. AV1 has its sequence header in key frames, too. */
   setsAreInEntry: boolean;
   typeOf(unit: Buffer): number;
+  /** Whether a unit says something that neither a decoder nor a screen needs. False if such units are not looked for. */
+  isMessage(unit: Buffer): boolean;
   /** Null if a unit does not begin a frame. */
   frameOf(unit: Buffer): FrameStart | null;
   readSequence(unit: Buffer): SequenceParameters;

@@ -110,13 +110,13 @@ export class VideoTrack {
   }
 
   #readUnits(units: Iterable<Buffer>): VideoContent['opening'] & { delimiters: number } {
-    const { parameterSets, delimiterType, messageTypes } = this.#syntax;
+    const { parameterSets, delimiterType } = this.#syntax;
     const found: VideoContent['opening'] = { start: null, lacking: [] };
     let [delimiters, otherSets, messages] = [0, 0, 0];
     for (const unit of units) {
       const type = this.#syntax.typeOf(unit);
       delimiters += Number(type === delimiterType);
-      messages += Number(messageTypes.includes(type));
+      messages += Number(this.#syntax.isMessage(unit));
       if (parameterSets.has(type)) {
         if (!this.#entrySets.some((set) => set.equals(unit))) otherSets += 1;
         this.#known.add(type);

@@ -69,7 +69,7 @@ export const CODEC_RULES: readonly Rule[] = [
     level: 'own',
     source: 'ISO/IEC 23008-2 annex D; AV1 §5.8',
     sentence:
-      'Frames of HEVC and AV1 have no messages (SEI, metadata): those of a file can say anything about who made it, and where.',
+      'Frames of HEVC and AV1 have no messages (SEI, metadata) but the transfer function of HLG: those of a file can say anything about who made it, and where.',
     check: everyFragmentedVideo(({ messages }) => (messages > 0 ? [`${messages} frames have messages`] : [])),
   },
   {
