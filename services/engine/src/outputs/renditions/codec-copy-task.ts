@@ -8,9 +8,6 @@ import { inputOptions, MAX_THREADS, timeOptions, WITHOUT_METADATA } from '../../
 import { videoCopyOptions } from '../../ffmpeg/encoder-options.ts';
 import type { FfmpegCommandLine } from '../../ffmpeg/run-ffmpeg.ts';
 import { InvalidSegmentError } from '../../packagers/packager.ts';
-import { packagerOf } from '../../packagers/packagers.ts';
-import { initializationFile, segmentFile } from '../../packagers/segment-files.ts';
-import { TIMESTAMP_OFFSET_SECONDS } from '../../packagers/timestamp-offset.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../../sandbox/job-folder.ts';
 import { removeTree } from '../../sandbox/remove-tree.ts';
 import { storageFailure } from '../../transcode-failure.ts';
@@ -19,7 +16,7 @@ import type { TaskJob, TaskKind } from '../kinds.ts';
 import { namesOf, noOthers, type RunContext, runAndStore, secondsRead } from '../stored-run.ts';
 import { codecPieces, runCodecPiece } from './codec-pieces.ts';
 import { describeStored } from './describe-stored.ts';
-import { pieceOutputOptions } from './piece-arguments.ts';
+import { pieceOutput } from './piece-arguments.ts';
 
 /**
  * The top rendition in a codec that the video does not wait for, as a stream copy of the source. If the copy turns out to be invalid, the rendition is
@@ -92,22 +89,16 @@ export function codecCopyArguments(
   work: CodecCopyTask,
   threads: number,
 ): FfmpegCommandLine {
-  const packager = packagerOf(plan.packaging);
   return {
     inputOptions: [...inputOptions(plan, Math.min(threads, MAX_THREADS)), ...timeOptions(plan)],
     input: SOURCE_INPUT,
-    outputs: plan.videoRenditions.map((rendition) => ({
-      options: [
-        ...['-map', `0:${plan.videoIndex}`, ...videoCopyOptions(rendition, plan), ...WITHOUT_METADATA],
-        ...pieceOutputOptions(
-          rendition,
-          work,
-          TIMESTAMP_OFFSET_SECONDS,
-          packager.segmentOptions(`${OUTPUT_FOLDER}/${initializationFile(rendition.name)}`),
-        ),
-      ],
-      path: `${OUTPUT_FOLDER}/${segmentFile(rendition.name, '%d', packager)}`,
-    })),
+    outputs: plan.videoRenditions.map((rendition) =>
+      pieceOutput(rendition, work, plan, [
+        ...['-map', `0:${plan.videoIndex}`],
+        ...videoCopyOptions(rendition, plan),
+        ...WITHOUT_METADATA,
+      ]),
+    ),
   };
 }
 

@@ -32,7 +32,6 @@ export function pieceArguments(
   const encoder = { ...settings.encoder, threads: Math.min(settings.encoder.threads, MAX_THREADS) };
   const threads = String(encoder.threads);
   const { seek } = piece;
-  const packager = packagerOf(plan.packaging);
   const graph = [
     '-filter_complex_threads',
     threads,
@@ -46,20 +45,33 @@ export function pieceArguments(
     ],
     input: SOURCE_INPUT,
     ...watermarkInput(plan),
-    outputs: encodedRenditions(plan).map((rendition, at) => ({
-      options: [
+    outputs: encodedRenditions(plan).map((rendition, at) =>
+      pieceOutput(rendition, piece, plan, [
         ...(at === 0 ? graph : []),
         ...['-map', `[${rendition.name}]`, ...WITHOUT_METADATA],
         ...pieceEncoderOptions(rendition, { plan, piece, settings: encoder }),
-        ...pieceOutputOptions(
-          rendition,
-          piece,
-          TIMESTAMP_OFFSET_SECONDS,
-          packager.segmentOptions(`${OUTPUT_FOLDER}/${initializationFile(rendition.name)}`),
-        ),
-      ],
-      path: `${OUTPUT_FOLDER}/${segmentFile(rendition.name, '%d', packager)}`,
-    })),
+      ]),
+    ),
+  };
+}
+
+/**
+ * The output of a rendition of a piece: its segments, with the timestamps and numbers of the whole video.
+ *
+ * @param options what it is made of, and how it is encoded
+ */
+export function pieceOutput(
+  rendition: VideoRenditionPlan,
+  piece: Parameters<typeof pieceOutputOptions>[1],
+  { packaging }: Pick<EncodePlan, 'packaging'>,
+  options: readonly string[],
+): FfmpegCommandLine['outputs'][number] {
+  const packager = packagerOf(packaging);
+  const initialization = `${OUTPUT_FOLDER}/${initializationFile(rendition.name)}`;
+  const segments = packager.segmentOptions(initialization);
+  return {
+    options: [...options, ...pieceOutputOptions(rendition, piece, TIMESTAMP_OFFSET_SECONDS, segments)],
+    path: `${OUTPUT_FOLDER}/${segmentFile(rendition.name, '%d', packager)}`,
   };
 }
 
