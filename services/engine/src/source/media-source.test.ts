@@ -1,22 +1,21 @@
 import { requireLinearTime } from '@framelane/test-kit/growth';
 import { describe, expect, test } from '@jest/globals';
+import { MAX_DESCRIPTION_CHARS } from './describe-file.ts';
 import { describeTrack, readSource } from './media-source.ts';
-import { MAX_DESCRIPTION_CHARS } from './probe.ts';
 
-const probed = (streams: object[], format: object = {}) =>
-  JSON.stringify({
-    streams: streams.map((stream, index) => ({
-      index,
-      codec_type: 'video',
-      codec_name: 'h264',
-      width: 1920,
-      height: 1080,
-      pix_fmt: 'yuv420p',
-      disposition: { default: 1, attached_pic: 0 },
-      ...stream,
-    })),
-    format: { format_name: 'matroska,webm', ...format },
-  });
+const probed = (streams: object[], format: object = {}) => ({
+  streams: streams.map((stream, index) => ({
+    index,
+    codec_type: 'video',
+    codec_name: 'h264',
+    width: 1920,
+    height: 1080,
+    pix_fmt: 'yuv420p',
+    disposition: { default: 1, attached_pic: 0 },
+    ...stream,
+  })),
+  format: { format_name: 'matroska,webm', ...format },
+});
 const ROTATED = '\n00000000: 0 65536 0\n00000001: -65536 0 0\n00000002: 0 0 1073741824\n';
 const firstVideo = (stream: object) => readSource(probed([stream])).videoTracks[0];
 
@@ -52,7 +51,7 @@ describe('a source', () => {
     const streams = ['video', 'audio'].map((codec_type, index) => ({ index, codec_type, disposition }));
     const file = { streams, format: { format_name: 'mpegts' } };
     const unknown = { codec: 'unknown', profile: '', encrypted: false, isDefault: false };
-    expect(readSource(JSON.stringify(file))).toEqual({
+    expect(readSource(file)).toEqual({
       container: 'mpegts',
       startTime: 0,
       declaredDuration: null,

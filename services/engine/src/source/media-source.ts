@@ -189,9 +189,9 @@ const ASPECT_TOLERANCE = 0.005;
 /** Codecs that can be interlaced. */
 const INTERLACED_CODECS = ['h264', 'mpeg2video', 'mpeg4', 'mjpeg', 'prores', 'dnxhd', 'dvvideo', 'vc1'];
 
-/** Reads ffprobe's JSON output. Throws if it does not have the expected form, and a refusal if the file has too many tracks. */
-export function readSource(json: string): MediaSource {
-  const { streams, chapters, format } = probedFile.parse(JSON.parse(json));
+/** Reads ffprobe's description of a file, in JSON. Throws if it does not have the expected form, and a refusal if the file has too many tracks. */
+export function readSource(described: unknown): MediaSource {
+  const { streams, chapters, format } = probedFile.parse(described);
   if (streams.length > MAX_TRACKS) throw refusal('malformed_media', 'The file has too many tracks.');
   const container = containerName(format.format_name, format.tags.major_brand);
   const startTime = Number(format.start_time ?? 0);

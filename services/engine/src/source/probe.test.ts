@@ -24,20 +24,22 @@ async function probeAudio(...codecs: string[]) {
     { codec_type: 'video', codec_name: 'h264', width: 64, height: 64, field_order: 'progressive' },
     ...codecs.map((codec_name) => ({ codec_type: 'audio', codec_name, channels: 2, sample_rate: '48000' })),
   ].map((stream, index) => ({ index, disposition, ...stream }));
-  await writeFile(
-    join(cwd, 'description'),
-    JSON.stringify({ streams, format: { format_name: 'matroska,webm' } }),
-  );
   const packets = streams.flatMap(({ index }) =>
-    Array.from({ length: 25 }, (_, at) => `${index},${at / 25},${at / 25},0.04,100,0,K__`),
+    Array.from({ length: 25 }, (_, at) => ({
+      stream_index: index,
+      pts_time: `${at / 25}`,
+      duration_time: '0.04',
+      size: '100',
+      flags: 'K__',
+    })),
   );
-  await writeFile(join(cwd, 'packets'), `${packets.join('\n')}\n`);
+  const format = { format_name: 'matroska,webm', nb_streams: streams.length };
+  await writeFile(join(cwd, 'description'), JSON.stringify({ packets, streams, format }));
   await writeFile(join(cwd, 'decoded'), '');
   const program = join(cwd, 'ffprobe');
   const script = `#!/bin/sh
 case "$*" in
   *frame=stream_index*) while [ "$1" != -select_streams ]; do shift; done; echo "$2" | tee -a decoded ;;
-  *packet=*) cat packets ;;
   *) cat description ;;
 esac
 `;

@@ -1,17 +1,17 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AudioOnlyRule } from '@framelane/contracts/internal-api';
-import type { Analysis, Reading } from '@framelane/contracts/transcode-plan';
-import { SOURCE_INPUT, SOURCE_PATH } from '../sandbox/job-folder.ts';
-import { runTool, ToolError } from '../sandbox/run-tool.ts';
+import type { Reading } from '@framelane/contracts/transcode-plan';
+import { SOURCE_PATH } from '../sandbox/job-folder.ts';
+import { ToolError } from '../sandbox/run-tool.ts';
 import { refusal } from '../transcode-failure.ts';
-import type { TranscodeLimits } from '../transcode-settings.ts';
 import { type AudioFrames, AudioScan } from './audio-scan.ts';
 import { ChangeScan, type PictureChanges } from './change-scan.ts';
 import { showsIncompleteFrames } from './codec-traits.ts';
 import { type ContainerTraits, containerTraits } from './containers.ts';
 import { decodedSize } from './cover.ts';
+import { type DescribedFile, describeFile, MAX_DESCRIPTION_CHARS, readEachPacket } from './describe-file.ts';
 import { checkVideoEdits, readEditLists, shownParts, withEditLists } from './edit-lists.ts';
+import { type ProbeOptions, runFfprobe, sourceArguments } from './ffprobe.ts';
 import { pairFields } from './frame-pairing.ts';
 import { toNumber } from './frame-rate.ts';
 import { type Gop, type GopFlaw, GopScan, type VideoPacket } from './gop-scan.ts';
@@ -19,20 +19,13 @@ import { checkIsNoImage } from './image-files.ts';
 import { Interleaving } from './interleaving.ts';
 import { KeyFrameScan } from './key-frame-scan.ts';
 import { type MediaLayout, readContainerIndex } from './media-layout.ts';
-import {
-  type AudioTrack,
-  type MediaSource,
-  PROBED_ENTRIES,
-  readSource,
-  type Size,
-  type TrackName,
-  type VideoTrack,
-} from './media-source.ts';
+import type { AudioTrack, MediaSource, Size, TrackName, VideoTrack } from './media-source.ts';
 import { PacketBudget } from './packet-budget.ts';
 import { type PacketRun, PacketRuns } from './packet-runs.ts';
 import { PacketTimeline, type Timeline } from './packet-timeline.ts';
+import type { Packet } from './packets.ts';
 import { heldUntil } from './slow-video.ts';
-import { CHAPTER_ENTRIES, MAX_CHAPTER_CHARS, type SourceChapters } from './source-chapters.ts';
+import type { SourceChapters } from './source-chapters.ts';
 import {
   type ChosenTracks,
   checkDuration,
@@ -46,15 +39,9 @@ import {
   VideoBudget,
 } from './source-checks.ts';
 import { StreamClock } from './stream-clock.ts';
-import {
-  analysisOptions,
-  hasFurtherTracks,
-  LONGEST_ANALYSIS,
-  lacksVideo,
-  TrackArrivals,
-} from './track-arrivals.ts';
+import { hasFurtherTracks, LONGEST_ANALYSIS, lacksVideo, TrackArrivals } from './track-arrivals.ts';
 import { TrackEnd } from './track-end.ts';
-import { isAudioCodecAccepted, isTextCodec, probeOptions } from './whitelist.ts';
+import { isAudioCodecAccepted, isTextCodec } from './whitelist.ts';
 
 /** A source that can be transcoded, with the tracks chosen from it. */
 export type ProbedSource = ProbedVideo | ProbedSound;
@@ -133,26 +120,6 @@ type PacketFacts = Pick<
   firstPicture: number | null;
 };
 
-export type ProbeOptions = {
-  /** The confined ffprobe. */
-  program: string;
-  /** The job's directory. */
-  cwd: string;
-  signal: AbortSignal;
-  limits: Pick<TranscodeLimits, 'probeSeconds' | 'scanSeconds' | 'maxDurationSeconds'>;
-  /** Whether sound alone is accepted. */
-  audioOnly: AudioOnlyRule;
-  /** Whether the video is a part of the source. The source may then last longer than a video. */
-  isTrimmed?: boolean | undefined;
-  /** ffmpeg's own if undefined. */
-  analysis?: Analysis | undefined;
-};
-
-/** Maximum number of characters of ffprobe's description of a file without chapters: language tags can be megabytes long. */
-export const MAX_DESCRIPTION_CHARS = 256 * 1024;
-/** Maximum number of characters of ffprobe's list of packets: several times what the allowed number of packets takes. */
-const MAX_PACKET_CHARS = 2 ** 34;
-
 /** Maximum number of characters of ffprobe's list of audio frames: several times what all tracks need. */
 const MAX_FRAME_CHARS = 2 ** 22;
 
@@ -162,8 +129,6 @@ const SCAN_TYPE_FRAMES = 10;
 /** A page of Ogg. The position of a packet is that of its page. */
 const PAGE_BYTES = 64 * 1024;
 
-const PACKET_ENTRIES =
-  'packet=stream_index,pts_time,dts_time,duration_time,size,pos,flags:packet_side_data=side_data_type:format=nb_streams';
 /** ffprobe's name of the side data that MP4's common encryption adds to each packet. */
 const ENCRYPTION_INFO = 'Encryption info';
 /** ffprobe's name of the side data of a packet from which another sample entry of an MP4 applies. */
@@ -254,7 +219,7 @@ async function coverOf({ covers }: MediaSource, options: ProbeOptions): Promise<
       cwd,
       signal,
       limitSeconds: limits.probeSeconds,
-      formats: ffprobeArguments(options),
+      formats: sourceArguments(options),
     });
     if (size) return { index: cover.index, size };
   }
@@ -263,22 +228,24 @@ async function coverOf({ covers }: MediaSource, options: ProbeOptions): Promise<
 
 /** Describes the file and reads its packets. If tracks in use begin late, does so again, with the longest analysis. */
 async function readFile(options: ProbeOptions) {
-  const found = await describe(options);
+  const found = await describeFile(options);
   const thorough = { ...options, analysis: LONGEST_ANALYSIS };
-  if (options.audioOnly !== 'required' && lacksVideo(found) && !containerTraits(found.container).isSound) {
-    const complete = await describe(thorough);
-    if (options.audioOnly === 'refused' || !lacksVideo(complete)) {
+  const { container } = found.source;
+  if (options.audioOnly !== 'required' && lacksVideo(found.source) && !containerTraits(container).isSound) {
+    const complete = await describeFile(thorough);
+    if (options.audioOnly === 'refused' || !lacksVideo(complete.source)) {
       return { ...(await readTracks(complete, thorough)), isLate: true };
     }
   }
   const read = await readTracks(found, options);
-  const complete = read.facts.arrivals.areLate(found)
-    ? await describe(thorough).catch(nullForToolError)
+  const complete = read.facts.arrivals.areLate(found.source)
+    ? await describeFile(thorough).catch(nullForToolError)
     : null;
-  const usable = complete && ofFirstClock(complete, read.facts.clock);
-  if (usable === null || !hasFurtherTracks(usable, found, options.audioOnly))
+  const usable = complete && ofFirstClock(complete.source, read.facts.clock);
+  if (usable === null || !hasFurtherTracks(usable, found.source, options.audioOnly))
     return { ...read, isLate: false };
-  return { ...(await readTracks(usable, thorough)), isLate: true };
+  const further = { source: usable, packets: complete?.packets ?? null };
+  return { ...(await readTracks(further, thorough)), isLate: true };
 }
 
 /** The source without the video and audio that begins after a restart of the clock: it belongs to another program. */
@@ -297,10 +264,10 @@ function nullForToolError(error: unknown): null {
   throw error;
 }
 
-async function readTracks(found: MediaSource, options: ProbeOptions) {
-  const { clockMayRestart, hasEditLists } = containerTraits(found.container);
+async function readTracks(found: DescribedFile, options: ProbeOptions) {
+  const { clockMayRestart, hasEditLists } = containerTraits(found.source.container);
   const editLists = hasEditLists ? await readEditLists(join(options.cwd, SOURCE_PATH)) : null;
-  const described = editLists ? withEditLists(found, editLists) : found;
+  const described = editLists ? withEditLists(found.source, editLists) : found.source;
   const tracks = chooseTracks(described, options.audioOnly);
   if (editLists && tracks.video) checkVideoEdits(editLists, described.tracks, tracks.video);
   const followed = clockMayRestart ? usedTracks(tracks).map(({ index }) => index) : [];
@@ -309,9 +276,10 @@ async function readTracks(found: MediaSource, options: ProbeOptions) {
   const source = starts.length === 0 ? described : { ...described, startTime: Math.min(...starts) };
   const clockOf = (maxPause?: number) => new StreamClock(followed, maxPause, source.startTime);
   const read = async () => {
-    const facts = await readPackets(source, tracks, options, clockOf());
+    const file = { source, packets: found.packets };
+    const facts = await readPackets(file, tracks, options, clockOf());
     if (!facts.clock.isAmbiguous) return facts;
-    return readPackets(source, tracks, options, clockOf(facts.clock.maxPause));
+    return readPackets(file, tracks, options, clockOf(facts.clock.maxPause));
   };
   const [facts, scan] = await whileScanning(tracks.video, options, read);
   return { source, tracks, editLists, facts, scan };
@@ -389,15 +357,11 @@ async function undecodable(
   selection: string,
   options: ProbeOptions,
 ): Promise<readonly ProbedAudio[]> {
-  const { program, cwd, signal, limits } = options;
   const decoded = new Set<number>();
   const part = ['-select_streams', selection, '-read_intervals', `%+${DECODED_SECONDS}`];
   const entries = ['-show_entries', 'frame=stream_index', '-of', 'csv=p=0'];
   try {
-    await runTool(program, ['-v', 'error', ...ffprobeArguments(options, ...part, ...entries)], {
-      cwd,
-      signal,
-      limitSeconds: limits.probeSeconds,
+    await runFfprobe(options, [...part, ...entries], {
       limitOutput: MAX_FRAME_CHARS,
       onLine: (line) => decoded.add(Number.parseInt(line, 10)),
     });
@@ -409,44 +373,12 @@ async function undecodable(
   return tracks.filter(({ index }) => !decoded.has(index));
 }
 
-/** Chapters can be of any number and length. A file whose list of them exceeds the limit is described without them. */
-async function describe(options: ProbeOptions): Promise<MediaSource> {
-  const withChapters = `${PROBED_ENTRIES}:${CHAPTER_ENTRIES}`;
-  try {
-    return readSource(await description(withChapters, MAX_DESCRIPTION_CHARS + MAX_CHAPTER_CHARS, options));
-  } catch (error) {
-    if (!(error instanceof ToolError && error.end === 'output_limit')) throw error;
-    const source = readSource(await description(PROBED_ENTRIES, MAX_DESCRIPTION_CHARS, options));
-    return { ...source, chapters: 'too_many' };
-  }
-}
-
-/** ffprobe's description of the file as JSON. */
-async function description(entries: string, limitOutput: number, options: ProbeOptions): Promise<string> {
-  const { program, cwd, signal, limits } = options;
-  const lines: string[] = [];
-  // ffprobe reports as a warning which track it could not open.
-  const args = ffprobeArguments(options, '-show_entries', entries, '-of', 'json');
-  await runTool(program, ['-v', 'warning', ...args], {
-    cwd,
-    signal,
-    limitSeconds: limits.probeSeconds,
-    limitOutput,
-    onLine: (line) => lines.push(line),
-  });
-  return lines.join('\n');
-}
-
 /** Decodes the first frames to find out whether they are interlaced. */
 async function withScanType(video: VideoTrack, options: ProbeOptions): Promise<VideoTrack> {
-  const { program, cwd, signal, limits } = options;
   const part = ['-select_streams', String(video.index), '-read_intervals', `%+#${SCAN_TYPE_FRAMES}`];
   const entries = ['-show_entries', 'frame=interlaced_frame', '-of', 'csv=p=0'];
   let interlaced = false;
-  await runTool(program, ['-v', 'error', ...ffprobeArguments(options, ...part, ...entries)], {
-    cwd,
-    signal,
-    limitSeconds: limits.probeSeconds,
+  await runFfprobe(options, [...part, ...entries], {
     limitOutput: MAX_DESCRIPTION_CHARS,
     onLine: (line) => {
       interlaced ||= line.startsWith('1');
@@ -460,12 +392,12 @@ async function withScanType(video: VideoTrack, options: ProbeOptions): Promise<V
  * table of a few kilobytes can declare millions.
  */
 async function readPackets(
-  { container, startTime, declaredDuration, tracks }: MediaSource,
+  file: DescribedFile,
   chosen: ChosenTracks,
   options: ProbeOptions,
   clock: StreamClock,
 ): Promise<PacketFacts> {
-  const { program, cwd, signal, limits } = options;
+  const { container, startTime, declaredDuration, tracks } = file.source;
   const { video, audio } = chosen;
   const { hasEditLists, seek, allowsParts } = containerTraits(container);
   const timeline = new PacketTimeline(startTime, video?.declaredRate ?? null, hasEditLists);
@@ -483,9 +415,9 @@ async function readPackets(
   const isOutside = (index: number, { pts, dts }: { pts: number; dts: number }) =>
     hasEditLists && (ends.get(index)?.isPassedAt(pts, dts) || pts < 0);
   const encrypted = new Set<number>();
-  const { size: fileBytes } = await stat(join(cwd, SOURCE_PATH));
+  const { size: fileBytes } = await stat(join(options.cwd, SOURCE_PATH));
   const durations = durationLimits(options);
-  const budget = new PacketBudget(fileBytes, limits.maxDurationSeconds);
+  const budget = new PacketBudget(fileBytes, options.limits.maxDurationSeconds);
   const videoBudget = video && new VideoBudget(video.coded, durations);
   // A file with a declared duration may end with an index of any size.
   const hasIndex = (video ? video.isIndexed : hasEditLists) || declaredDuration !== null;
@@ -510,32 +442,23 @@ async function readPackets(
   };
   let end = 0;
   let readTo = 0;
-  const args = ffprobeArguments(options, '-show_entries', PACKET_ENTRIES, '-of', 'csv=p=0');
-  await runTool(program, ['-v', 'error', ...args], {
-    cwd,
-    signal,
-    limitSeconds: limits.scanSeconds,
-    limitOutput: MAX_PACKET_CHARS,
-    onLine: (line) => {
-      const read = packetOf(line);
-      budget.spend(read.bytes);
-      if (read.trackCount) arrivals.countTracks(read.trackCount);
-      if (read.flags === undefined) return;
-      const { index, duration, at, bytes, flags, sideData } = read;
-      arrivals.add(index, read.pts, at);
-      readTo = Math.max(readTo, at + bytes || 0);
-      const correction = clock.correction(read);
-      const times = { pts: read.pts + correction, dts: read.dts + correction };
-      const isHidden = flags.includes('D') || isOutside(index, times);
-      if (!isHidden) end = Math.max(end, (times.pts || times.dts || 0) + (duration || 0));
-      if (sideData.includes(ENCRYPTION_INFO)) encrypted.add(index);
-      const hasNewDescription = sideData.includes(NEW_DESCRIPTION);
-      addAudio(index, times.pts, bytes, { isHidden, hasNewDescription, duration });
-      if (index !== video?.index) return;
-      const packet = { ...times, bytes, isKey: flags.includes('K'), isHidden, hasNewDescription };
-      addVideo({ ...packet, duration, at });
-    },
-  });
+  const add = (read: Packet) => {
+    const { index, duration, at, bytes, flags, sideData } = read;
+    budget.spend(bytes);
+    arrivals.add(index, read.pts, at);
+    readTo = Math.max(readTo, at + bytes || 0);
+    const correction = clock.correction(read);
+    const times = { pts: read.pts + correction, dts: read.dts + correction };
+    const isHidden = flags.includes('D') || isOutside(index, times);
+    if (!isHidden) end = Math.max(end, (times.pts || times.dts || 0) + (duration || 0));
+    if (sideData.includes(ENCRYPTION_INFO)) encrypted.add(index);
+    const hasNewDescription = sideData.includes(NEW_DESCRIPTION);
+    addAudio(index, times.pts, bytes, { isHidden, hasNewDescription, duration });
+    if (index !== video?.index) return;
+    const packet = { ...times, bytes, isKey: flags.includes('K'), isHidden, hasNewDescription };
+    addVideo({ ...packet, duration, at });
+  };
+  arrivals.countTracks(await readEachPacket(file, options, add));
   const encryptedVideo = tracks.find(({ index }) => index === video?.index && encrypted.has(index));
   if (encryptedVideo) throw encryptedTrackRefusal(encryptedVideo);
   if (video) checkHiddenPackets(timeline, video.codec);
@@ -578,26 +501,4 @@ function entryPointsOf(
 ): readonly number[] | null {
   if (seek === null || hasRestarted || (seek === 'index' && !keyFrames.isAscending)) return null;
   return keyFrames.times;
-}
-
-/** A line of ffprobe's list of packets. Numbers are NaN if unknown. The last line is the number of tracks; side data may add empty lines. */
-function packetOf(line: string) {
-  // ffprobe has its own order of columns.
-  const [first = '', pts, dts, duration, size, at, flags, ...sideData] = line.split(',');
-  return {
-    index: Number(first),
-    pts: Number(pts),
-    dts: Number(dts),
-    duration: Number(duration),
-    bytes: Number(size),
-    at: Number(at),
-    flags,
-    sideData,
-    trackCount: pts === undefined ? Number(first) : 0,
-  };
-}
-
-function ffprobeArguments({ analysis, audioOnly }: ProbeOptions, ...entries: string[]): string[] {
-  const formats = probeOptions({ readsSound: audioOnly !== 'refused' });
-  return [...formats, ...analysisOptions(analysis), ...entries, '-i', SOURCE_INPUT];
 }

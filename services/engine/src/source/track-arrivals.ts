@@ -11,6 +11,9 @@ import { isTextCodec } from './whitelist.ts';
  */
 export const LONGEST_ANALYSIS: Analysis = { seconds: 12 * 3600, bytes: 256 * 1024 ** 2 };
 
+/** ffmpeg's own limits allow more than this for the begin of a track. */
+const EARLY: Analysis = { seconds: 2, bytes: 1024 ** 2 };
+
 /** What ffmpeg reads of a track after its first packet, to find its parameters. */
 const FURTHER_SECONDS = 10;
 const FURTHER_BYTES = 8 * 1024 ** 2;
@@ -71,6 +74,13 @@ export class TrackArrivals {
   /** Whether the file has a track that its description lacks, or that has packets but no parameters. */
   areLate({ startTimes, withoutParameters }: MediaSource): boolean {
     return this.#tracks > startTimes.length || withoutParameters.some((index) => this.#first.has(index));
+  }
+
+  /** Whether ffmpeg's own analysis of the file finds all tracks that have packets. */
+  areEarly({ startTimes }: MediaSource): boolean {
+    const first = [...this.#first.values()];
+    const isEarly = ({ seconds, bytes }: Analysis) => seconds <= EARLY.seconds && bytes <= EARLY.bytes;
+    return this.#tracks <= startTimes.length && first.every(isEarly);
   }
 
   /** The shortest analysis that finds these tracks. */
