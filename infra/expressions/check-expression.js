@@ -1,8 +1,7 @@
 import { createRequire } from 'node:module';
 
-// Without it, recheck looks for a program of its own or for Java, which are not installed.
-process.env.RECHECK_BACKEND = 'pure';
-const { checkSync } = createRequire(import.meta.url)('recheck');
+// recheck's own program takes a tenth of the time of its JavaScript, which it uses where there is no program.
+const { check } = createRequire(import.meta.url)('recheck');
 
 /** An expression takes far less than this on an idle machine. */
 const TIMEOUT_MS = 120_000;
@@ -13,19 +12,19 @@ const WITHOUT_TIME_LIMITS = { seedingTimeout: null, incubationTimeout: null, att
 /** What is known of expressions, by their text: many occur in several files. */
 const flaws = new Map();
 
-/** Why an expression may take more than linear time, with a text that shows it; null if it does not. */
+/** Resolves with why an expression may take more than linear time, with a text that shows it; null if it does not. */
 export function flawOf({ pattern, flags }) {
   const text = `/${pattern}/${flags}`;
-  if (!flaws.has(text)) flaws.set(text, check(pattern, flags));
+  if (!flaws.has(text)) flaws.set(text, findFlaw(pattern, flags));
   return flaws.get(text);
 }
 
 /** Only an expression that repeats something without limit can take more than linear time. */
 const REPEATS_WITHOUT_LIMIT = /[*+]|\{\d+,\}/;
 
-function check(pattern, flags) {
+async function findFlaw(pattern, flags) {
   if (!REPEATS_WITHOUT_LIMIT.test(pattern)) return null;
-  const { status, complexity, error, attack } = checkSync(pattern, flags, {
+  const { status, complexity, error, attack } = await check(pattern, flags, {
     ...WITHOUT_TIME_LIMITS,
     timeout: TIMEOUT_MS,
   });

@@ -26,12 +26,12 @@ test.each([
   ['\\.[^/]*$', ''],
   [';\\s*([^=]+)=([^;]+)', 'g'],
   ['(\\w+:\\/\\/[^\\s:/@]*):[^\\s/@]+@', 'g'],
-])('/%s/ takes more than linear time', (pattern, flags) => {
-  expect(flawOf({ pattern, flags })).toMatch(/polynomial/);
+])('/%s/ takes more than linear time', async (pattern, flags) => {
+  expect(await flawOf({ pattern, flags })).toMatch(/polynomial/);
 });
 
-test('/<[^<>]*>/ takes linear time', () => {
-  expect(flawOf({ pattern: '<[^<>]*>', flags: 'g' })).toBeNull();
+test('/<[^<>]*>/ takes linear time', async () => {
+  expect(await flawOf({ pattern: '<[^<>]*>', flags: 'g' })).toBeNull();
 });
 
 test('the expressions of own code, the contract and packages are checked', () => {
@@ -41,12 +41,12 @@ test('the expressions of own code, the contract and packages are checked', () =>
   }
 });
 
-test.each(EXCEPTIONS)('the exception $source is needed', (exception) => {
+test.each(EXCEPTIONS)('the exception $source is needed', async (exception) => {
   const excepted = expressions.filter((expression) => isException(expression, [exception]));
   expect(excepted).not.toEqual([]);
   // A check of all expressions of a folder takes too long.
   if (exception.pattern === undefined) return;
-  expect(excepted.some((expression) => flawOf(expression) !== null)).toBe(true);
+  expect(await Promise.all(excepted.map(flawOf))).toContainEqual(expect.any(String));
 });
 
 test('the contract uses no other formats than those whose expressions were looked at', () => {

@@ -213,7 +213,8 @@ test('a file whose index needs too much memory is refused without a retry', asyn
 
 test('a file that takes too long to read is refused without a retry', async () => {
   const impatient = await WorkerBench.start({ sandbox: 'none', limits: { scanSeconds: 0.001 } });
-  const clip = await makeClip(inBench('slow.mp4'), { video: 'testsrc2=s=64x64:r=25:d=1' });
+  // More packets than ffprobe lists with a description.
+  const clip = await makeClip(inBench('slow.mp4'), { video: 'testsrc2=s=64x64:r=100:d=21' });
   const { code, retryable } = await impatient.refuse(clip);
   await impatient.stop();
   expect({ code, retryable }).toEqual({ code: 'transcode_timeout', retryable: false });
