@@ -86,6 +86,7 @@ export class OtlpTracing implements Tracing {
 class OtlpSpan implements Span {
   readonly traceparent: string;
   readonly #span: ApiSpan;
+  #hasFailed = false;
 
   constructor(span: ApiSpan) {
     const { traceId, spanId, traceFlags } = span.spanContext();
@@ -99,6 +100,9 @@ class OtlpSpan implements Span {
   }
 
   fail(type: string): void {
+    // The innermost work knows best why.
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
     this.#span.setAttribute('error.type', type);
     this.#span.setStatus({ code: SpanStatusCode.ERROR });
   }

@@ -24,7 +24,7 @@ export interface Span {
   /** For messages, requests and rows from which the trace continues. */
   readonly traceparent: string;
   set(attributes: Attributes): void;
-  /** Marks the work as failed. `type` is a code or the name of a class of errors. */
+  /** Marks the work as failed. `type` is a code or the name of a class of errors. The first one counts. */
   fail(type: string): void;
   end(): void;
 }

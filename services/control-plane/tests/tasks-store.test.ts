@@ -837,7 +837,14 @@ describe('commands for tasks', () => {
   test('are recorded as published, unless a later command of the task is due by now', async () => {
     const dueAt = minutes(-1);
     await setAll({ command_due_at: dueAt, command_claimed_until: minutes(1) });
-    const command = { ...keyOf(4), workspaceId, inputBytes: 7, dueAt, waitingSince: dueAt };
+    const command = {
+      ...keyOf(4),
+      workspaceId,
+      inputBytes: 7,
+      dueAt,
+      waitingSince: dueAt,
+      traceparent: null,
+    };
     const record = (time: Date) => effectOf(() => recordPublished(db, { ...command, dueAt: time }));
     expect((await record(minutes(-2))).changed).toEqual([]);
     expect((await record(dueAt)).changed).toEqual([keyOf(4)]);

@@ -41,7 +41,7 @@ function record(trx: Database): Promise<void> {
   return new WebhookEventsService({ now: () => new Date() }, { retryScheduleSeconds: [0] }).record(
     trx,
     'video.deleted',
-    plane.workspaceId,
+    { workspace_id: plane.workspaceId, traceparent: null },
     { id: 'vid_any', title: 'Any', status: 'deleted', deletedAt: new Date().toISOString() },
   );
 }

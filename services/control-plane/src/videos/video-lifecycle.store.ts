@@ -92,7 +92,6 @@ export async function resetFailure(trx: Database, videoId: string, move: Move): 
     failed_at: null,
     progress: 0,
     delete_source_at: null,
-    traceparent: null,
     retried_at: sql`(retried_at || now()::timestamptz(3))[greatest(1, cardinality(retried_at) + 2 - ${STORED_RETRIES}::int):]`,
   });
 }
@@ -311,6 +310,7 @@ const BLANK: Record<Exclude<keyof VideoRow, KeptColumn>, unknown> & UpdateObject
   error_message: null,
   retried_at: sql`default`,
   delete_source_at: null,
+  traceparent: null,
 };
 
 /** Deletes up to `limit` tombstones of that age whose purge has ended. Resolves with their number. */
