@@ -79,7 +79,7 @@ export class OtlpTracing implements Tracing {
 
   async stop(): Promise<void> {
     // The exporter has logged why it failed.
-    await pTimeout(this.#provider.shutdown(), { milliseconds: TRACES_STOP_MS }).catch(() => {});
+    await pTimeout(this.#provider.shutdown(), { milliseconds: 0.8 * TRACES_STOP_MS }).catch(() => {});
   }
 }
 

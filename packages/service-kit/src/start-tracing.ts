@@ -15,6 +15,6 @@ export async function startTracing(
   if (settings === undefined) return undefined;
   const { OtlpTracing } = await import('./otlp-tracing.ts');
   const tracing = new OtlpTracing(service, settings, logger);
-  toStop.unshift({ name: `traces of ${service}`, limitMs: TRACES_STOP_MS * 2, run: () => tracing.stop() });
+  toStop.unshift({ name: `traces of ${service}`, limitMs: TRACES_STOP_MS, run: () => tracing.stop() });
   return tracing;
 }

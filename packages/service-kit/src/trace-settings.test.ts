@@ -3,10 +3,9 @@ import { readTraceSettings } from './trace-settings.ts';
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' };
 
-test('without an endpoint, or with OTEL_SDK_DISABLED, no traces are exported', () => {
+test('without an endpoint, no traces are exported', () => {
   expect(readTraceSettings({})).toBeUndefined();
   expect(readTraceSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: '', OTEL_TRACES_SAMPLER: 'none' })).toBeUndefined();
-  expect(readTraceSettings({ ...ENDPOINT, OTEL_SDK_DISABLED: 'true' })).toBeUndefined();
 });
 
 test('the endpoint is that of all signals', () => {

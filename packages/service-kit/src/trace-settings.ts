@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readSettings, SettingsError, setting } from './settings.ts';
+import { readSettings, setting } from './settings.ts';
 
 /** Values of OTEL_TRACES_SAMPLER, as OpenTelemetry names them. */
 export const SAMPLERS = [
@@ -18,14 +18,17 @@ const ratio = () =>
     .regex(/^(0?\.\d{1,9}|0|1(\.0{1,9})?)$/, 'must be a number from 0 to 1')
     .transform(Number);
 
-/** The names are those of OpenTelemetry. Its exporter reads the other settings of OTEL_EXPORTER_OTLP_ from the environment itself. */
+/** Names and values are those of OpenTelemetry. */
 const settings = z.object({
-  OTEL_EXPORTER_OTLP_ENDPOINT: setting.httpUrl().optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting.httpUrl(),
   OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/protobuf'], 'must be http/protobuf').optional(),
   OTEL_TRACES_SAMPLER: z
     .enum(SAMPLERS, `must be one of ${SAMPLERS.join(', ')}`)
     .default('parentbased_always_on'),
   OTEL_TRACES_SAMPLER_ARG: ratio().default(1),
+  // OpenTelemetry reads these itself.
+  OTEL_EXPORTER_OTLP_HEADERS: setting.text().optional(),
+  OTEL_RESOURCE_ATTRIBUTES: setting.text().optional(),
 });
 
 /** The settings of the traces. */
@@ -39,12 +42,10 @@ export type TraceSettings = {
 
 /** Reads the settings of the traces; undefined if none are exported. Throws a SettingsError. */
 export function readTraceSettings(env: NodeJS.ProcessEnv): TraceSettings | undefined {
-  if (!env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_SDK_DISABLED === 'true') return undefined;
+  if (!env.OTEL_EXPORTER_OTLP_ENDPOINT) return undefined;
   const values = readSettings(settings, env);
-  const endpoint = values.OTEL_EXPORTER_OTLP_ENDPOINT;
-  if (endpoint === undefined) throw new SettingsError('OTEL_EXPORTER_OTLP_ENDPOINT is not set');
   return {
-    url: `${endpoint}/v1/traces`,
+    url: `${values.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces`,
     sampler: values.OTEL_TRACES_SAMPLER,
     ratio: values.OTEL_TRACES_SAMPLER_ARG,
   };

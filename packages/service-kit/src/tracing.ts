@@ -36,8 +36,8 @@ export interface Tracing {
   stop(): Promise<void>;
 }
 
-/** How long an exporter has at the end of the process. */
-export const TRACES_STOP_MS = 2_000;
+/** Time limit of the export at the end of the process. */
+export const TRACES_STOP_MS = 2_500;
 
 /** Where in a trace the current work is. `span` is undefined while it only continues a trace. */
 type Place = { tracing: Tracing; traceparent: string; span: Span | undefined };
