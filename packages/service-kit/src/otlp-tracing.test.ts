@@ -44,18 +44,18 @@ function recording(): { logger: Logger; logged: string[] } {
 test('exports spans with parents, links, attributes and the service', async () => {
   const tracing = start();
   const link = '00-11111111111111111111111111111111-2222222222222222-01';
-  await inEntrySpan(tracing, 'entry', { kind: 'server', parent: SAMPLED, link }, () =>
-    withSpan(
-      'child',
-      { attributes: { text: 'a', number: 1, isTrue: true, missing: undefined } },
-      async () => {},
-    ),
-  );
+  await inEntrySpan(tracing, 'entry', { kind: 'server', parent: SAMPLED, link }, (span) => {
+    span?.set({ later: 2 });
+    const attributes = { text: 'a', number: 1, isTrue: true, missing: undefined };
+    return withSpan('child', { attributes }, async () => {});
+  });
   await tracing.stop();
   const [child, entry] = receiver.spans;
   expect(entry).toMatchObject({
     traceId: TRACE,
     parentSpanId: '00f067aa0ba902b7',
+    hasRemoteParent: true,
+    attributes: { later: 2 },
     name: 'entry',
     kind: 'server',
     isError: false,
@@ -69,6 +69,7 @@ test('exports spans with parents, links, attributes and the service', async () =
   expect(child).toMatchObject({
     traceId: TRACE,
     parentSpanId: entry?.spanId,
+    hasRemoteParent: false,
     kind: 'internal',
     attributes: { text: 'a', number: 1, isTrue: true },
   });

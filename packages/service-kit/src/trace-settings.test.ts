@@ -16,12 +16,17 @@ test('the endpoint is that of all signals', () => {
   });
 });
 
+test('the protocol can be named', () => {
+  const protocol = { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' };
+  expect(readTraceSettings({ ...ENDPOINT, ...protocol })).toEqual(readTraceSettings(ENDPOINT));
+});
+
 test.each([
   ['0', 0],
   ['0.01', 0.01],
   ['.5', 0.5],
   ['1', 1],
-  ['1.0', 1],
+  ['1.00', 1],
 ])('the ratio of a sampler can be %s', (text, ratio) => {
   const sampler = 'parentbased_traceidratio';
   const env = { ...ENDPOINT, OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: text };

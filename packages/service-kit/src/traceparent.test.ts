@@ -12,6 +12,10 @@ test('a traceparent is read and written', () => {
   expect(writeTraceparent({ traceId: TRACE, spanId: SPAN, isSampled: false })).toBe(`00-${TRACE}-${SPAN}-00`);
 });
 
+test('ids may begin with zeros', () => {
+  expect(readTraceparent(`00-0${TRACE.slice(1)}-${'0'.repeat(15)}1-01`)).toBeDefined();
+});
+
 test('fields that a later version appends are ignored', () => {
   expect(readTraceparent(`cc-${TRACE}-${SPAN}-01-what-the-future-brings`)?.traceId).toBe(TRACE);
 });

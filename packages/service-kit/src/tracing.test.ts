@@ -55,8 +55,9 @@ test('spans nest along the calls, also when these take turns', async () => {
   const tracing = new FakeTracing();
   const child = () => withSpan('child', { kind: 'client' }, async () => loggedTrace());
   const entry = (parent: string) =>
-    inEntrySpan(tracing, 'entry', { parent }, async () => {
+    inEntrySpan(tracing, 'entry', { parent }, async (span) => {
       await new Promise(setImmediate);
+      expect(activeSpan()).toBe(span);
       return child();
     });
   const logged = await Promise.all([entry('a'), entry('b')]);
@@ -83,7 +84,7 @@ test('a stored trace continues without a span of its own', async () => {
       { trace_id: 'stored', span_id: '7' },
     ]);
     await withSpan('child', {}, async () => {});
-    expect(outsideTraces(activeTraceparent)).toBeUndefined();
+    expect(outsideTraces(() => [activeTraceparent()])).toEqual([undefined]);
     // Work without a stored trace does not continue that of whoever has woken it.
     expect(continueTrace(tracing, null, activeTraceparent)).toBeUndefined();
   });

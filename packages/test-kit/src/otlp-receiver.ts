@@ -9,6 +9,8 @@ export type ReceivedSpan = {
   spanId: string;
   /** Empty for the first span of a trace. */
   parentSpanId: string;
+  /** Whether the parent is a span of another service. */
+  hasRemoteParent: boolean;
   name: string;
   kind: string;
   /** Unix time in nanoseconds. */
@@ -26,6 +28,7 @@ export type ReceivedSpan = {
 
 const KINDS = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'];
 const STATUS_ERROR = 2;
+const PARENT_IS_REMOTE = 0x200n;
 
 /** A collector that keeps the spans of OpenTelemetry exporters (OTLP over HTTP, in protobuf). */
 export class OtlpReceiver {
@@ -103,6 +106,7 @@ function readSpan(bytes: Buffer, resource: Record<string, unknown>): ReceivedSpa
     traceId: hex(1),
     spanId: hex(2),
     parentSpanId: hex(4),
+    hasRemoteParent: (numberOf(fields, 16) & PARENT_IS_REMOTE) !== 0n,
     name: textOf(fields, 5),
     kind: KINDS[Number(numberOf(fields, 6))] ?? '',
     startedAt: numberOf(fields, 7),

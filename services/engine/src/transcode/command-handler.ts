@@ -126,6 +126,8 @@ function runTracedTry(
     'framelane.task': task,
     'framelane.try': tryNumber,
     'framelane.task.kind': work.kind,
+    'framelane.codec': 'codec' in work ? work.codec : undefined,
+    'framelane.rendition': 'rendition' in work ? work.rendition : undefined,
   };
   return withSpan(`task ${work.kind}`, { attributes }, () => runTry(command, claim, disk, worker));
 }
