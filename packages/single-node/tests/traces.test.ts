@@ -19,6 +19,7 @@ const OF_CLIENT = 'a';
 const OF_UPLOADER = 'b';
 const UNSAMPLED = 'c';
 const OF_STRANGER = 'd';
+const OF_READER = 'e';
 
 /** No attribute may contain them. The test adds those that the node makes. */
 const secrets = ['collector-secret', 'hook-path', 'hook-query', 'signed-query', 'import-header'];
@@ -116,6 +117,7 @@ async function useNode(url: string): Promise<void> {
   const stranger = { traceparent: traceparent(OF_STRANGER) };
   await fetch(`${node.baseUrl}/videos`, { headers: { ...stranger, authorization: 'Bearer svc_live_wrong' } });
   const { hls } = await get<{ hls: string }>(`/videos/${ticket.videoId}`);
+  await fetch(`${node.baseUrl}/videos`, { headers: { ...headers(), traceparent: traceparent(OF_READER) } });
   expect((await fetch(hls, { headers: stranger })).status).toBe(200);
 }
 
@@ -201,6 +203,11 @@ test('endpoints of webhooks can continue the trace', () => {
   expect(attempts.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`)).toEqual(
     events.filter(({ type }) => type === 'video.ready').map((event) => event.headers.traceparent),
   );
+});
+
+test('requests that only read continue a trace, and begin none', () => {
+  const reads = receiver.spans.filter(({ name }) => name.startsWith('GET'));
+  expect(reads).toMatchObject([{ name: 'GET /v1/videos', traceId: OF_READER.repeat(32) }]);
 });
 
 test('who uploads only links their trace', () => {

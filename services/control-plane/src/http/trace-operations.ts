@@ -4,18 +4,20 @@ import type { RequestHandler } from 'express';
 import { routeOf } from './request-validation.ts';
 
 /**
- * Traces the requests of clients with a credential. They continue the trace of their client, whose sampling applies. Strangers begin no traces, and
- * playback has none: it would outnumber everything else.
+ * Traces the requests of clients with a credential. They continue the trace of their client, whose sampling applies. Requests that only read begin
+ * none: pages poll, and there is nothing else in such a trace. Strangers begin no traces, and playback has none: it would outnumber everything else.
  */
 export function traceOperations(tracing: Tracing | undefined): RequestHandler[] {
   if (tracing === undefined) return [];
   return [
     (req, res, next) => {
       const { credential } = req;
-      if (credential === undefined) return next();
+      const parent = req.get('traceparent');
+      const isRead = req.method === 'GET' || req.method === 'HEAD';
+      if (credential === undefined || (isRead && parent === undefined)) return next();
       const options = {
         route: routeOf(req) ?? 'unmatched',
-        parent: req.get('traceparent'),
+        parent,
         attributes: { 'framelane.workspace.id': credential.workspace_id },
       };
       traceRequest(tracing, req, res, options, next);
