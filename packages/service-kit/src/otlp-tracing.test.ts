@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createLogger, type Logger } from './logger.ts';
 import { OtlpTracing } from './otlp-tracing.ts';
 import type { TraceSettings } from './trace-settings.ts';
-import { inEntrySpan, withSpan } from './tracing.ts';
+import { activeTraceparent, inEntrySpan, inSpan, withSpan } from './tracing.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SAMPLED = `00-${TRACE}-00f067aa0ba902b7-01`;
@@ -35,7 +35,7 @@ function recording(): { logger: Logger; logged: string[] } {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const logged: string[] = [];
   const log = (level: string, message: string) => {
-    if (level !== 'debug') logged.push(message);
+    if (level !== 'debug') logged.push(activeTraceparent() === undefined ? message : 'in a trace');
   };
   Object.assign(logger, { log, info: (message: string) => log('info', message) });
   return { logger, logged };
@@ -113,7 +113,10 @@ test('an outage of the collector is logged once, drops spans, and ends', async (
   const { logger, logged } = recording();
   const tracing = start({}, logger);
   const makeSpans = (count: number) => {
-    for (let made = 0; made < count; made += 1) tracing.start('span', {}).end();
+    for (let made = 0; made < count; made += 1) {
+      const span = tracing.start('span', {});
+      inSpan(tracing, span, () => span.end());
+    }
   };
   receiver.status = 400;
   makeSpans(MANY);

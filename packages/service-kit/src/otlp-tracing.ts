@@ -33,7 +33,14 @@ import pTimeout from 'p-timeout';
 import type { Logger } from './logger.ts';
 import type { SamplerName, TraceSettings } from './trace-settings.ts';
 import { readTraceparent, writeTraceparent } from './traceparent.ts';
-import { type Attributes, type EntryOptions, type Span, TRACES_STOP_MS, type Tracing } from './tracing.ts';
+import {
+  type Attributes,
+  type EntryOptions,
+  outsideTraces,
+  type Span,
+  TRACES_STOP_MS,
+  type Tracing,
+} from './tracing.ts';
 import { VERSION } from './version.ts';
 
 const KINDS = {
@@ -108,7 +115,8 @@ class OtlpSpan implements Span {
   }
 
   end(): void {
-    this.#span.end();
+    // The export of a batch begins here, and is no part of this trace.
+    outsideTraces(() => this.#span.end());
   }
 }
 
