@@ -8,6 +8,7 @@ import {
   loggedTrace,
   outsideTraces,
   type Span,
+  serverOf,
   type Tracing,
   withSpan,
 } from './tracing.ts';
@@ -40,6 +41,14 @@ class FakeTracing implements Tracing {
 
   async stop(): Promise<void> {}
 }
+
+test.each([
+  ['https://user:secret@hooks.example/path?query', 'hooks.example', 443],
+  ['http://127.0.0.1/', '127.0.0.1', 80],
+  ['http://[::1]:8081', '[::1]', 8081],
+])('the server of %s', (url, address, port) => {
+  expect(serverOf(new URL(url))).toEqual({ 'server.address': address, 'server.port': port });
+});
 
 test('outside of traces, work just runs', async () => {
   expect(await withSpan('child', {}, async (span) => [span, activeSpan(), loggedTrace()])).toEqual([

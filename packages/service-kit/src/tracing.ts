@@ -6,6 +6,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
  */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** Where a request goes. The path is left out, and so are credentials: they may be secret. */
+export function serverOf({ hostname, port, protocol }: URL): Attributes {
+  return { 'server.address': hostname, 'server.port': Number(port) || (protocol === 'https:' ? 443 : 80) };
+}
+
 export type SpanOptions = {
   kind?: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
   attributes?: Attributes;

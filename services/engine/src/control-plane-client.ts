@@ -36,7 +36,7 @@ import {
 } from '@framelane/contracts/internal-api';
 import type { ProblemCode } from '@framelane/contracts/problem-codes';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
-import { type Span, withSpan } from '@framelane/service-kit/tracing';
+import { type Span, serverOf, withSpan } from '@framelane/service-kit/tracing';
 import { z } from 'zod';
 import { postDirectly } from './direct-request.ts';
 
@@ -251,12 +251,10 @@ export class ControlPlaneClient {
   ): Promise<unknown> {
     const send = (span?: Span) => this.#send(path, request, { expectedCodes, timeoutMs, span });
     if (UNTRACED.includes(path)) return send();
-    const { hostname, port, protocol } = this.#address;
     const attributes = {
       'http.request.method': 'POST',
       'url.template': path,
-      'server.address': hostname,
-      'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+      ...serverOf(this.#address),
     };
     return withSpan(`POST ${path}`, { kind: 'client', attributes }, send);
   }

@@ -1,6 +1,6 @@
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import type { Logger } from '@framelane/service-kit/logger';
-import { withSpan } from '@framelane/service-kit/tracing';
+import { serverOf, withSpan } from '@framelane/service-kit/tracing';
 import type { DueWork } from '../background/due-loop.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
@@ -205,12 +205,10 @@ function inClientSpan(
   delivery: ClaimedDelivery,
   send: () => Promise<DeliveryAttemptResult | null>,
 ): Promise<DeliveryAttemptResult | null> {
-  const { hostname, port, protocol } = new URL(delivery.url);
   const attributes = {
     'http.request.method': 'POST',
     'http.request.resend_count': delivery.attempts || undefined,
-    'server.address': hostname,
-    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+    ...serverOf(new URL(delivery.url)),
     'framelane.event.id': delivery.event_id,
     'framelane.event.type': delivery.event_type,
     'framelane.delivery.id': delivery.id,
