@@ -143,6 +143,21 @@ module.exports = {
       to: { dependencyTypes: ['core'] },
     },
     layer(
+      'one-file-uses-opentelemetry',
+      '^(services/[^/]+|packages/(?!service-kit/src/otlp-tracing\\.ts$)[^/]+)/src/',
+      'node_modules/@opentelemetry/',
+    ),
+    {
+      name: 'opentelemetry-is-loaded-only-for-traces',
+      severity: 'error',
+      from: { path: '^(services|packages)/[^/]+/src/', pathNot: '\\.test\\.ts$' },
+      to: {
+        path: '^packages/service-kit/src/otlp-tracing\\.ts$',
+        dynamic: false,
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    layer(
       'one-file-runs-ffmpeg',
       '^services/engine/(?!src/ffmpeg/run-ffmpeg\\.ts$)',
       'node_modules/fluent-ffmpeg/',

@@ -379,7 +379,13 @@ export const GROUPS = [
     'settings',
     'terminal-text',
   ]),
-  services('message-bus', 'packages/message-bus', ['in-process-bus'], ['in-process-bus']),
+  pure('traces', 'packages/service-kit/src', ['otlp-tracing', 'trace-settings', 'traceparent', 'tracing']),
+  services(
+    'message-bus',
+    'packages/message-bus',
+    ['in-process-bus', 'traced-bus'],
+    ['in-process-bus', 'traced-bus'],
+  ),
   services(
     'object-store',
     'packages/object-store',

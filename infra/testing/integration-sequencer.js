@@ -38,6 +38,7 @@ export const LONGEST_INTEGRATION_TESTS = [
   'source/damaged-files',
   'source/audio',
   'single-node/tests/embedded-postgres',
+  'single-node/tests/traces',
   'engine/tests/upload-faults',
   'ffmpeg/run-ffmpeg',
   'source/interlaced',

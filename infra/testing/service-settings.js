@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readAmqpUrl, readS3Settings } from '../../packages/service-kit/src/connection-settings.ts';
+import { readTraceSettings } from '../../packages/service-kit/src/trace-settings.ts';
+import { TRACES_STOP_MS } from '../../packages/service-kit/src/tracing.ts';
 import { readControlPlaneConfig } from '../../services/control-plane/src/config.ts';
 import { STOP_LIMIT_MS } from '../../services/control-plane/src/stop-limits.ts';
 import { readEngineConfig } from '../../services/engine/src/config.ts';
@@ -14,7 +16,10 @@ const READERS = { 'control-plane': readControlPlaneConfig, engine: readEngineCon
 
 /** The variables that the sources of a service read. */
 export function variablesOf(service) {
-  const sources = [`services/${service}/src/config.ts`, 'packages/service-kit/src/connection-settings.ts'];
+  const shared = ['connection-settings', 'trace-settings'].map(
+    (name) => `packages/service-kit/src/${name}.ts`,
+  );
+  const sources = [`services/${service}/src/config.ts`, ...shared];
   const text = sources.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
   return new Set([...text.matchAll(/\b([A-Z][A-Z0-9_]+): \w+\s*[.(]/g)].map(([, name]) => name));
 }
@@ -23,6 +28,7 @@ export function variablesOf(service) {
 export function readAll(service, env) {
   readAmqpUrl(env);
   readS3Settings(env);
+  readTraceSettings(env);
   return READERS[service](env);
 }
 
@@ -37,7 +43,7 @@ export function stopSeconds(service, env) {
     limit in computed ? computed[limit]() : Number(limit.replaceAll('_', '')),
   );
   if (limits.length === 0) throw new Error(`No time limits in the program of ${service}`);
-  return limits.reduce((sum, limit) => sum + limit, 0) / 1000;
+  return limits.reduce((sum, limit) => sum + limit, TRACES_STOP_MS) / 1000;
 }
 
 /** Variables, ports, volumes and command of an image, by its target in the Dockerfile. */

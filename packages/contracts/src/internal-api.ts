@@ -60,6 +60,9 @@ export const redeemTicketRequest = z.object({
 });
 export type RedeemTicketRequest = z.infer<typeof redeemTicketRequest>;
 
+/** The `traceparent` of what created the video, if that was traced. The span of the upload is its child. */
+const traceOfUpload = z.string().optional();
+
 export const redeemTicketResponse = z.object({
   videoId: z.string(),
   workspaceId: z.string(),
@@ -70,6 +73,7 @@ export const redeemTicketResponse = z.object({
   maxBytes: z.int().positive(),
   /** The lease expires this many seconds after the last reported progress. */
   leaseSeconds: z.int().positive(),
+  traceparent: traceOfUpload,
 });
 export type RedeemTicketResponse = z.infer<typeof redeemTicketResponse>;
 
@@ -219,6 +223,7 @@ export const openResumableResponse = z.discriminatedUnion('status', [
     checkpoint: checkpointSchema.nullable(),
     leaseSeconds: z.int().positive(),
     expiresAt: z.iso.datetime(),
+    traceparent: traceOfUpload,
   }),
 ]);
 export type OpenResumableResponse = z.infer<typeof openResumableResponse>;

@@ -6,6 +6,7 @@ import {
   DEFAULT_REDELIVERY_DELAY_MS,
   type MessageBus,
   type MessageHandler,
+  type PublishOptions,
   UnprocessableMessageError,
 } from './message-bus.ts';
 
@@ -22,6 +23,7 @@ const DEAD_LETTERS_KEPT = 100;
 type Delivery = {
   id: string;
   body: string;
+  traceparent: string | undefined;
   deliveries: number;
   /** The promise that the publisher waits for. */
   confirm: PromiseWithResolvers<void>;
@@ -70,12 +72,12 @@ export class InProcessBus implements MessageBus {
     };
   }
 
-  async publish(message: Message): Promise<void> {
+  async publish(message: Message, { traceparent }: PublishOptions = {}): Promise<void> {
     this.#assertOpen();
     const body = JSON.stringify(message);
     const { id, type } = parseMessage(JSON.parse(body));
     const queue = this.#queues[queueFor(type)];
-    const delivery: Delivery = { id, body, deliveries: 0, confirm: Promise.withResolvers() };
+    const delivery: Delivery = { id, body, traceparent, deliveries: 0, confirm: Promise.withResolvers() };
     if (queue.name !== 'control-plane.events') delivery.confirm.resolve();
     queue.waiting.push(delivery);
     this.#dispatch(queue);
@@ -165,7 +167,10 @@ export class InProcessBus implements MessageBus {
     delivery.deliveries += 1;
     const message = parseMessage(JSON.parse(delivery.body));
     try {
-      await handler(message, { redelivered: delivery.deliveries > 1 });
+      await handler(message, {
+        redelivered: delivery.deliveries > 1,
+        traceparent: delivery.traceparent,
+      });
       delivery.confirm.resolve();
     } catch (error) {
       const final = error instanceof UnprocessableMessageError || delivery.deliveries >= DELIVERY_LIMIT;

@@ -14,7 +14,18 @@ export class UnconfirmedMessageError extends Error {
   override name = 'UnconfirmedMessageError';
 }
 
-export type MessageHandler = (message: Message, delivery: { redelivered: boolean }) => Promise<void>;
+/** What a delivery says beside its message. `traceparent` is that of the publisher (see service-kit/traceparent.ts). */
+export type Delivery = { redelivered: boolean; traceparent?: string | undefined };
+
+export type MessageHandler = (message: Message, delivery: Delivery) => Promise<void>;
+
+/** What `publish` gets beside a message. */
+export type PublishOptions = {
+  /** How long to wait for the broker, by default 20 seconds. A bus without a broker ignores it. */
+  limitMs?: number;
+  /** Delivered with the message, each time. */
+  traceparent?: string | undefined;
+};
 
 /** A subscription to a queue. */
 export interface Consumer {
@@ -31,10 +42,8 @@ export interface MessageBus {
   /**
    * Resolves once the message is safe: it will be handled even if this process is killed. Rejects with an
    * UnconfirmedMessageError when that is unknown, and with another error when it will not be handled.
-   *
-   * @param options.limitMs - How long to wait for the broker, by default 20 seconds. A bus without a broker ignores it.
    */
-  publish(message: Message, options?: { limitMs?: number }): Promise<void>;
+  publish(message: Message, options?: PublishOptions): Promise<void>;
   /**
    * Delivers messages of a queue to `handler`, at most `prefetch` at a time. A message is acknowledged when the handler
    * resolves. When the handler rejects, the message is redelivered; after DELIVERY_LIMIT deliveries it is dead-lettered.

@@ -9,6 +9,7 @@ import {
   DEFAULT_REDELIVERY_DELAY_MS,
   type MessageBus,
   type MessageHandler,
+  type PublishOptions,
   UnconfirmedMessageError,
 } from './message-bus.ts';
 import { closeChannel, openChannel } from './rabbitmq-channel.ts';
@@ -92,7 +93,10 @@ export class RabbitMqBus implements MessageBus {
     });
   }
 
-  async publish(message: Message, { limitMs = this.#options.publishLimitMs } = {}): Promise<void> {
+  async publish(
+    message: Message,
+    { limitMs = this.#options.publishLimitMs, traceparent }: PublishOptions = {},
+  ): Promise<void> {
     this.#assertOpen();
     const body = JSON.stringify(message);
     const { id, type } = parseMessage(JSON.parse(body));
@@ -106,7 +110,7 @@ export class RabbitMqBus implements MessageBus {
         const publisher = await pTimeout(this.#publisher.promise, untilAborted);
         sent = true;
         cause = new Error('The message broker sent no confirm');
-        await pTimeout(publisher.publish({ id, type, body }), untilAborted);
+        await pTimeout(publisher.publish({ id, type, body, traceparent }), untilAborted);
         return;
       } catch (error) {
         if (!signal.aborted) cause = error;

@@ -4,6 +4,8 @@ import type { ChannelModel, ConfirmChannel } from 'amqplib';
 /** A routing key without a queue. */
 const PROBE = 'probe';
 
+type OutgoingMessage = { id: string; type: string; body: string; traceparent: string | undefined };
+
 /** Publishes on one channel. Messages are persistent, mandatory and confirmed. */
 export class RabbitMqPublisher {
   readonly #channel: ConfirmChannel;
@@ -36,7 +38,7 @@ export class RabbitMqPublisher {
   /**
    * Resolves once the broker confirms the message. Rejects when it is refused, or the channel closes before the confirm.
    */
-  async publish({ id, type, body }: { id: string; type: string; body: string }): Promise<void> {
+  async publish({ id, type, body, traceparent }: OutgoingMessage): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onConfirm = (error: unknown) => {
       if (error) reject(error);
@@ -47,7 +49,14 @@ export class RabbitMqPublisher {
       EXCHANGE,
       type,
       Buffer.from(body),
-      { persistent: true, mandatory: true, contentType: 'application/json', messageId: id, type },
+      {
+        persistent: true,
+        mandatory: true,
+        contentType: 'application/json',
+        messageId: id,
+        type,
+        ...(traceparent !== undefined && { headers: { traceparent } }),
+      },
       onConfirm,
     );
     await promise;

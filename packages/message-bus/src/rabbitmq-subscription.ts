@@ -83,7 +83,10 @@ export class RabbitMqSubscription {
     }
     const deliveries = deliveriesOf(delivery);
     try {
-      await this.#options.handler(message, { redelivered: delivery.fields.redelivered });
+      await this.#options.handler(message, {
+        redelivered: delivery.fields.redelivered,
+        traceparent: traceparentOf(delivery),
+      });
       settle(() => channel.ack(delivery));
     } catch (error) {
       await this.#reject(channel, delivery, { message, deliveries, error });
@@ -128,6 +131,11 @@ export class RabbitMqSubscription {
     }
     settle(() => channel.nack(delivery, false, !final));
   }
+}
+
+function traceparentOf({ properties }: ConsumeMessage): string | undefined {
+  const traceparent: unknown = properties.headers?.traceparent;
+  return typeof traceparent === 'string' ? traceparent : undefined;
 }
 
 /** The number of deliveries of this message, including this one. The broker counts the earlier ones. */

@@ -68,6 +68,24 @@ export function messageBusContract(name: string, create: () => Promise<BusUnderT
       expect(await bus.countWaiting(COMMANDS)).toBe(0);
     });
 
+    test('delivers the trace of the publisher with each delivery, and none without one', async () => {
+      const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+      const received: [string, string | undefined, boolean][] = [];
+      await bus.consume(COMMANDS, { prefetch: 1 }, async (message, delivery) => {
+        received.push([message.data.videoId, delivery.traceparent, delivery.redelivered]);
+        if (received.length === 1) throw new Error('the first delivery fails');
+      });
+      await bus.publish(command('traced'), { traceparent });
+      await until(() => received.length === 2);
+      await bus.publish(command('untraced'));
+      await until(() => received.length === 3);
+      expect(received).toEqual([
+        ['traced', traceparent, false],
+        ['traced', traceparent, true],
+        ['untraced', undefined, false],
+      ]);
+    });
+
     test('rejects messages that do not match the schema', async () => {
       const broken = { ...command('a'), data: { videoId: 'a' } } as Message;
       await expect(bus.publish(broken)).rejects.toThrow('workspaceId');

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { assertPortFree, closeServer, createHttpServer, listen } from './http-server.ts';
 import { SettingsError } from './settings.ts';
+import { activeTraceparent, inSpan, type Span, type Tracing } from './tracing.ts';
 
 const servers: ReturnType<typeof createServer>[] = [];
 afterEach(async () => {
@@ -141,6 +142,24 @@ describe('requests that a client sends without waiting for responses', () => {
     expect((await text(socket)).match(/\w+ \/\w+ beside \d+/g)).toEqual(
       [...paths, '/last'].map((path) => `GET ${path} beside 0`),
     );
+  });
+
+  test('are in no trace of an earlier request of the connection', async () => {
+    const span: Span = { traceparent: '00-trace-span-01', set: () => {}, fail: () => {}, end: () => {} };
+    const tracing: Tracing = { start: () => span, stop: async () => {} };
+    const { socket } = await connectTo((req, res) => {
+      const before = String(activeTraceparent());
+      inSpan(tracing, span, () => setImmediate(() => res.end(`${req.url} in ${before};`)));
+    });
+    const received: string[] = [];
+    const closed = once(socket, 'close');
+    socket.setEncoding('utf8').on('data', (data: string) => {
+      received.push(...(data.match(/\/\w+ in \w+/g) ?? []));
+      if (received.at(-1)?.startsWith('/waiting')) socket.write(head('GET /later') + LAST);
+    });
+    socket.write(head('GET /first') + head('GET /waiting'));
+    await closed;
+    expect(received).toEqual(['/first', '/waiting', '/later', '/last'].map((path) => `${path} in undefined`));
   });
 
   test('close the connection when more than 16 wait', async () => {

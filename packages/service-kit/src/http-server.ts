@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -51,7 +52,9 @@ function oneAtATime(handle: RequestListener): RequestListener {
     if (waiting === undefined) {
       waitingRequests.set(socket, []);
       start();
-    } else if (waiting.length < MAX_WAITING) waiting.push(start);
+    } else if (waiting.length < MAX_WAITING)
+      // It starts when the request before it ends, but belongs to another trace.
+      waiting.push(AsyncResource.bind(start));
     else socket.destroy();
   };
 }

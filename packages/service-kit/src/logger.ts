@@ -2,6 +2,7 @@ import { format } from 'node:util';
 import winston from 'winston';
 import { redact } from './redact.ts';
 import { terminalJson } from './terminal-text.ts';
+import { loggedTrace } from './tracing.ts';
 
 export type Logger = winston.Logger;
 
@@ -10,6 +11,8 @@ export type LogFormat = winston.Logform.Format;
 
 /** Removes secrets from a log event. */
 const withoutSecrets = winston.format((info) => Object.assign(info, redact({ ...info })));
+
+const withTrace = winston.format((info) => Object.assign(info, loggedTrace()));
 
 const MESSAGE = Symbol.for('message');
 
@@ -34,7 +37,7 @@ export function createLogger(options: { service: string; level?: string; format?
   return winston.createLogger({
     level: options.level ?? 'info',
     defaultMeta: { service: options.service },
-    format: winston.format.combine(withoutSecrets(), options.format ?? jsonLines),
+    format: winston.format.combine(withoutSecrets(), withTrace(), options.format ?? jsonLines),
     transports: [new winston.transports.Console()],
   });
 }

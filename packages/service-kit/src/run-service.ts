@@ -1,13 +1,17 @@
 import { createLogger, type Logger, logProcessOutput } from './logger.ts';
 import { SettingsError } from './settings.ts';
 import { type StopPhase, stopInOrder, stopSignal } from './shutdown.ts';
+import { startTracing } from './start-tracing.ts';
 import { exitProcess } from './thread-pool.ts';
+import type { Tracing } from './tracing.ts';
 
 /** Starts a service. Every part that it starts puts its stop phase at the front of `toStop`. */
 export type StartService = (context: {
   env: NodeJS.ProcessEnv;
   logger: Logger;
   toStop: StopPhase[];
+  /** Undefined if no traces are exported. */
+  tracing: Tracing | undefined;
   /** Aborted by the first stop signal. Then the start may reject with the reason of the abort. */
   signal: AbortSignal;
 }) => Promise<void>;
@@ -30,7 +34,9 @@ export async function runService(service: string, start: StartService): Promise<
   });
   let code = 0;
   try {
-    await start({ env: process.env, logger, toStop, signal });
+    const { env } = process;
+    const tracing = await startTracing(service, { env, logger, toStop });
+    await start({ env, logger, toStop, tracing, signal });
     await signalled;
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) {

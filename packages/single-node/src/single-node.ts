@@ -10,6 +10,7 @@ import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
 import { assertPortFree } from '@framelane/service-kit/http-server';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type StopPhase, stopInOrder } from '@framelane/service-kit/shutdown';
+import { startTracing } from '@framelane/service-kit/start-tracing';
 import { reportUnavailable } from '@framelane/service-kit/until-available';
 import { FRONT_ENDS } from '@framelane/web-build/front-ends';
 import { publicAdminCommand } from './admin-command.ts';
@@ -83,6 +84,9 @@ async function startAll(
   const unlock = await lockDataDir(dataDir.root);
   toStop.unshift({ name: 'data directory', limitMs: 1_000, run: unlock });
   await assertPortsFree(settings);
+  // Each service has spans of its own, as it has a process of its own elsewhere.
+  const tracingOf = (service: string) => startTracing(service, { env, logger: loggerFor(service), toStop });
+  const tracing = { controlPlane: await tracingOf('control-plane'), engine: await tracingOf('engine') };
   // The builds run in parallel. The start does not wait for them, and does not fail if they fail.
   const pageBuilds = new Map(
     FRONT_ENDS.map((page) => [page, startPageBuild(loggerFor('single-node'), page)]),
@@ -120,6 +124,7 @@ async function startAll(
     bus,
     objects,
     logger: loggerFor('control-plane'),
+    tracing: tracing.controlPlane,
     checks: { engine: engineCheck },
     starting: signal,
     pageBuildFailed: (page) => pageBuilds.get(page)?.failed() ?? false,
@@ -140,7 +145,12 @@ async function startAll(
     CONTROL_PLANE_INTERNAL_URL: `http://${INTERNAL_HOST}:${internalPort}`,
     ENGINE_WORK_DIR: dataDir.work,
   });
-  const engine = Engine.create(engineConfig, { bus, objects, logger: loggerFor('engine') });
+  const engine = Engine.create(engineConfig, {
+    bus,
+    objects,
+    logger: loggerFor('engine'),
+    tracing: tracing.engine,
+  });
   const stopEngine = () => {
     isReady = false;
     return engine.stop();

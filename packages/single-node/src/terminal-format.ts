@@ -11,7 +11,17 @@ const LINE = Symbol.for('message');
 const PROGRESS_STEP = 10;
 
 /** Fields that are not appended as `key=value`. */
-const NOT_LISTED = new Set(['level', 'message', 'service', 'advice', 'detail', 'error', 'cause']);
+const NOT_LISTED = new Set([
+  'level',
+  'message',
+  'service',
+  'advice',
+  'detail',
+  'error',
+  'cause',
+  'trace_id',
+  'span_id',
+]);
 
 /**
  * Formats log events for a person at a terminal: the progress of videos, warnings and errors. All other events are

@@ -23,6 +23,7 @@ import { controlPlanePart, loadContract, pairOperations, type Route } from './ht
 import { EntityTags, taggedBody } from './http/entity-tags.ts';
 import { translateHttpError } from './http/problems.ts';
 import { requestValidation } from './http/request-validation.ts';
+import { traceOperations } from './http/trace-operations.ts';
 import { importRoutes } from './imports/imports.routes.ts';
 import { openIdRoutes } from './openid/openid.routes.ts';
 import { pictureRoutes } from './pictures/pictures.routes.ts';
@@ -79,7 +80,7 @@ export function createApp(context: Context): Express {
       adminCommand: context.adminCommand,
     }),
   );
-  app.use('/v1', asOne(noStore, ...validation, toRouter(routes)));
+  app.use('/v1', asOne(noStore, ...validation, ...traceOperations(context.tracing), toRouter(routes)));
   app.use(routeNotFound);
   app.use(problemHandler(logger, translateHttpError));
   return app;

@@ -14,7 +14,7 @@ export function createBackgroundWork(
   services: Services,
   workAfterCommit: WorkAfterCommit,
 ) {
-  const { bus, objects, pool, db, logger, metrics } = infrastructure;
+  const { bus, objects, pool, db, logger, tracing, metrics } = infrastructure;
   const { attempts, tasks, imports, resealing } = services;
   const { commands, purges, webhookDeliveries, loops } = workAfterCommit;
   const { maintenanceSeconds } = config;
@@ -37,6 +37,6 @@ export function createBackgroundWork(
     maintenance,
     stateMetrics,
     /** One loop for each kind of background work. */
-    loops: [...loops, new DueLoop(maintenance, { logger })],
+    loops: [...loops, new DueLoop(maintenance, { logger, tracing })],
   };
 }

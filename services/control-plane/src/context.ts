@@ -34,11 +34,12 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   const workAfterCommit = createWorkAfterCommit(config, infrastructure);
   const services = createServices(config, infrastructure, workAfterCommit);
   // Without the keys and the pool, which only the services use.
-  const { bus, logger, addresses, db, checks, leaseGrace, metrics, importGuard } = infrastructure;
+  const { bus, logger, tracing, addresses, db, checks, leaseGrace, metrics, importGuard } = infrastructure;
   return {
     config,
     bus,
     logger,
+    tracing,
     addresses,
     db,
     checks,

@@ -2,9 +2,11 @@ import { AddressGuard } from '@framelane/address-guard/address-guard';
 import { type ResolveHost, resolveHost } from '@framelane/address-guard/resolve-host';
 import { SealingKeys } from '@framelane/contracts/sealing';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
+import { traced } from '@framelane/message-bus/traced-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { ReadinessChecks } from '@framelane/service-kit/health';
 import type { Logger } from '@framelane/service-kit/logger';
+import type { Tracing } from '@framelane/service-kit/tracing';
 import { LeaseGrace } from './background/lease-grace.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { openDatabase, openPool } from './db/database.ts';
@@ -16,6 +18,8 @@ export type InfrastructureDeps = {
   bus: MessageBus;
   objects: ObjectStore;
   logger: Logger;
+  /** Undefined if no traces are exported. */
+  tracing?: Tracing | undefined;
   /** Additional readiness checks. */
   checks?: ReadinessChecks;
   /** Resolves the host names of webhook endpoints. Default: by DNS. Tests replace it. */
@@ -27,7 +31,8 @@ export type Infrastructure = ReturnType<typeof createInfrastructure>;
 
 /** Builds the infrastructure. It opens no connection. */
 export function createInfrastructure(config: ControlPlaneConfig, deps: InfrastructureDeps) {
-  const { bus, objects, logger } = deps;
+  const { objects, logger, tracing } = deps;
+  const bus = traced(deps.bus, tracing);
   const contentKeys = new SealingKeys(config.secrets.contentKey, config.secrets.previousContentKeys);
   const pool = openPool(config.databaseUrl, logger);
   const db = openDatabase(pool);
@@ -42,6 +47,7 @@ export function createInfrastructure(config: ControlPlaneConfig, deps: Infrastru
     bus,
     objects,
     logger,
+    tracing,
     addresses: { baseUrl: `${config.publicUrl}/v1`, engineUrl: config.enginePublicUrl },
     contentKeys,
     webhookKeys: contentKeys.derive('webhook secrets'),

@@ -6,6 +6,7 @@ import express, { type Express } from 'express';
 import type { Context } from './context.ts';
 import { jsonBody } from './http/json-body.ts';
 import { translateHttpError } from './http/problems.ts';
+import { traceInternalRequests } from './http/trace-operations.ts';
 import { internalApi } from './internal-api/internal-api.routes.ts';
 import { serviceAuthentication } from './internal-api/service-authentication.ts';
 
@@ -27,6 +28,7 @@ export function createInternalApp(context: Context): Express {
     requestId,
     context.countRequests,
     serviceAuthentication(context.config.secrets.service),
+    ...traceInternalRequests(context.tracing),
     jsonBody(MAX_BODY_BYTES),
   );
   app.use(internalApi(context, context.tokenGuesses));

@@ -14,7 +14,7 @@ import { STOP_LIMIT_MS } from './stop-limits.ts';
 export function runControlPlane(
   readConfig: (env: NodeJS.ProcessEnv) => ControlPlaneConfig = readControlPlaneConfig,
 ): Promise<never> {
-  return runService('control-plane', async ({ env, logger, toStop, signal }) => {
+  return runService('control-plane', async ({ env, logger, toStop, tracing, signal }) => {
     const config = readConfig(env);
     const objects = new S3ObjectStore(readS3Settings(env));
     const bus = new RabbitMqBus({ url: readAmqpUrl(env), logger });
@@ -23,7 +23,7 @@ export function runControlPlane(
       { AMQP_URL: () => bus.check(), S3_ENDPOINT: () => objects.check() },
       { logger, signal },
     );
-    const controlPlane = ControlPlane.create(config, { bus, objects, logger, starting: signal });
+    const controlPlane = ControlPlane.create(config, { bus, objects, logger, tracing, starting: signal });
     toStop.unshift({ name: 'control plane', limitMs: STOP_LIMIT_MS, run: () => controlPlane.stop() });
     await controlPlane.migrate();
     // Nobody would see a generated secret. Without a given key, an administrator creates one with the command line.

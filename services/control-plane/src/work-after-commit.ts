@@ -14,7 +14,7 @@ export type WorkAfterCommit = ReturnType<typeof createWorkAfterCommit>;
 
 /** Builds the work after commits. Services call `onCommit` and `onDelivery`, which wake the loops. */
 export function createWorkAfterCommit(config: ControlPlaneConfig, infrastructure: Infrastructure) {
-  const { bus, objects, db, logger, clock, metrics, guard, webhookKeys } = infrastructure;
+  const { bus, objects, db, logger, tracing, clock, metrics, guard, webhookKeys } = infrastructure;
   const { workspaceMaxTasks } = config.attempts;
   const commands = COMMAND_TYPES.map((type) => new Commands(type, { db, bus, logger, workspaceMaxTasks }));
   const transfers = new EndedTransfers({ db });
@@ -32,10 +32,11 @@ export function createWorkAfterCommit(config: ControlPlaneConfig, infrastructure
     sealingKeys: webhookKeys,
     settings: config.webhooks,
   });
-  const deliveryLoop = new DueLoop(webhookDeliveries, { logger });
+  const loopDeps = { logger, tracing };
+  const deliveryLoop = new DueLoop(webhookDeliveries, loopDeps);
   const loops = [
-    ...commands.map((each) => new DueLoop(each, { logger })),
-    new DueLoop(purges, { logger }),
+    ...commands.map((each) => new DueLoop(each, loopDeps)),
+    new DueLoop(purges, loopDeps),
     deliveryLoop,
   ];
   const pictureWaits = new PictureWaits({ db, logger });

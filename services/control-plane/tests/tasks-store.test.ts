@@ -783,6 +783,17 @@ test('the backlog of tasks counts those of a command that wait and those that en
 const CLAIM = { limit: 1, perWorkspace: 4, leaseSeconds: 600 };
 
 describe('commands for tasks', () => {
+  test('continue the trace of their task, or else that of their video', async () => {
+    await db.updateTable('videos').set({ traceparent: 'of the video' }).execute();
+    await set({ command_due_at: minutes(-2), traceparent: 'of the task' }, keyOf(1));
+    await set({ command_due_at: minutes(-1) }, keyOf(2));
+    const claimed = await claimDueCommands(db, 'task', { ...CLAIM, limit: 2 });
+    expect(claimed.map(({ task, traceparent }) => [task, traceparent]).sort()).toEqual([
+      [1, 'of the task'],
+      [2, 'of the video'],
+    ]);
+  });
+
   const claim = async (limit: number) =>
     (await claimDueCommands(db, 'task', { ...CLAIM, limit })).map(({ videoId, attempt, task }) =>
       keyOf(task, videoId, attempt),
@@ -797,7 +808,7 @@ describe('commands for tasks', () => {
     await set({ command_due_at: minutes(-1) }, keyOf(5));
     await set({ command_due_at: dueAt, command_claimed_until: minutes(-1) }, keyOf(4, other));
     expect(await effectOf(() => claimDueCommands(db, 'task', CLAIM))).toEqual({
-      result: [{ ...keyOf(4, other), workspaceId, inputBytes: 8, dueAt, waitingSince }],
+      result: [{ ...keyOf(4, other), workspaceId, inputBytes: 8, dueAt, waitingSince, traceparent: null }],
       changed: [keyOf(4, other)],
     });
     expect(await rowOf(keyOf(4, other))).toMatchObject({ command_due_at: -2, command_claimed_until: 10 });
@@ -837,7 +848,14 @@ describe('commands for tasks', () => {
   test('are recorded as published, unless a later command of the task is due by now', async () => {
     const dueAt = minutes(-1);
     await setAll({ command_due_at: dueAt, command_claimed_until: minutes(1) });
-    const command = { ...keyOf(4), workspaceId, inputBytes: 7, dueAt, waitingSince: dueAt };
+    const command = {
+      ...keyOf(4),
+      workspaceId,
+      inputBytes: 7,
+      dueAt,
+      waitingSince: dueAt,
+      traceparent: null,
+    };
     const record = (time: Date) => effectOf(() => recordPublished(db, { ...command, dueAt: time }));
     expect((await record(minutes(-2))).changed).toEqual([]);
     expect((await record(dueAt)).changed).toEqual([keyOf(4)]);

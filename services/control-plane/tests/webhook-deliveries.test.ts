@@ -41,7 +41,7 @@ function record(trx: Database): Promise<void> {
   return new WebhookEventsService({ now: () => new Date() }, { retryScheduleSeconds: [0] }).record(
     trx,
     'video.deleted',
-    plane.workspaceId,
+    { workspace_id: plane.workspaceId, traceparent: null },
     { id: 'vid_any', title: 'Any', status: 'deleted', deletedAt: new Date().toISOString() },
   );
 }
@@ -93,9 +93,11 @@ describe('events', () => {
     });
   });
 
-  test('an expired ticket causes video.failed', async () => {
+  test('an expired ticket causes video.failed, in the trace of its video', async () => {
     const { endpoint } = await register();
     const { videoId } = await plane.ticket();
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    await plane.db.updateTable('videos').set({ traceparent }).where('id', '=', videoId).execute();
     await plane.db
       .updateTable('upload_tickets')
       .set({ expires_at: new Date() })
@@ -103,7 +105,10 @@ describe('events', () => {
       .execute();
     await plane.maintain('expire-tickets');
     await until(async () => endpoint.received.length === 1);
-    expect(JSON.parse(endpoint.received[0]?.body ?? '').data.error.code).toBe('upload_expired');
+    const { id, data } = JSON.parse(endpoint.received[0]?.body ?? '');
+    expect(data.error.code).toBe('upload_expired');
+    const stored = plane.db.selectFrom('webhook_events').select('traceparent').where('id', '=', id);
+    expect(await stored.executeTakeFirst()).toEqual({ traceparent });
   });
 
   test('video.deleted is delivered after the video is deleted', async () => {

@@ -1,9 +1,11 @@
 import { AddressGuard } from '@framelane/address-guard/address-guard';
 import { type ResolveHost, resolveHost } from '@framelane/address-guard/resolve-host';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
+import { traced } from '@framelane/message-bus/traced-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { ReadinessChecks } from '@framelane/service-kit/health';
 import type { Logger } from '@framelane/service-kit/logger';
+import type { Tracing } from '@framelane/service-kit/tracing';
 import { Announcements } from './announcements.ts';
 import type { EngineConfig } from './config.ts';
 import { ControlPlaneClient } from './control-plane-client.ts';
@@ -35,6 +37,8 @@ export type EngineDeps = {
   bus: MessageBus;
   objects: ObjectStore;
   logger: Logger;
+  /** Undefined if no traces are exported. */
+  tracing?: Tracing | undefined;
   /** Resolves the host names of imports. Default: by DNS. Tests replace it. */
   resolveHost?: ResolveHost;
 };
@@ -42,15 +46,16 @@ export type EngineDeps = {
 /** Builds the parts of an engine. It opens no connection and starts nothing. */
 export function createContext(
   config: EngineConfig,
-  { bus, objects, logger, ...deps }: EngineDeps,
+  { objects, logger, tracing, ...deps }: EngineDeps,
 ): EngineContext {
+  const bus = traced(deps.bus, tracing);
   const controlPlane = new ControlPlaneClient({
     baseUrl: config.controlPlaneUrl,
     secret: config.secrets.service,
   });
   const metrics = new EngineMetrics(config.roles, config.transcode);
   const headroom = new StorageHeadroom(objects);
-  const shared = { bus, objects, controlPlane, logger, metrics };
+  const shared = { bus, objects, controlPlane, logger, tracing, metrics };
   const slots = new UploadSlots(config.uploads.maxConcurrent, config.uploads.contendedBytesPerSecond);
   const receiving = { ...shared, headroom, slots, limits: config.uploads };
   const receives = config.roles.includes('upload');

@@ -36,6 +36,7 @@ import {
 } from '@framelane/contracts/internal-api';
 import type { ProblemCode } from '@framelane/contracts/problem-codes';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
+import { type Span, serverOf, withSpan } from '@framelane/service-kit/tracing';
 import { z } from 'zod';
 import { postDirectly } from './direct-request.ts';
 
@@ -51,6 +52,14 @@ const NO_VIDEO = 'vid_00000000000000000000000000';
 class NoResponseError extends Error {
   override name = 'NoResponseError';
 }
+
+/** Requests that repeat as long as the work takes. They have no spans. */
+const UNTRACED: readonly string[] = [
+  INTERNAL_PATHS.checkTask,
+  INTERNAL_PATHS.checkTransfer,
+  INTERNAL_PATHS.importProgress,
+  INTERNAL_PATHS.saveResumable,
+];
 
 /** Problems of a ticket that are passed on to the client. */
 const TICKET_PROBLEMS: readonly ProblemCode[] = [
@@ -72,6 +81,8 @@ const COMPLETION_PROBLEMS: readonly ProblemCode[] = ['upload_token_expired', 'up
 /** Problems of a resumable upload that are passed on to the client. */
 const RESUMABLE_PROBLEMS: readonly ProblemCode[] = ['upload_not_found', 'upload_ended', 'upload_complete'];
 
+type SendOptions = { expectedCodes: readonly ProblemCode[]; timeoutMs: number; span: Span | undefined };
+
 /** A problem+json body. Members that only some problems have are kept as extra members. */
 const problemBody = z
   .looseObject({ code: z.string(), detail: z.string() })
@@ -87,10 +98,12 @@ const problemBody = z
  */
 export class ControlPlaneClient {
   readonly #baseUrl: string;
+  readonly #address: URL;
   readonly #secret: string;
 
   constructor(options: { baseUrl: string; secret: string }) {
     this.#baseUrl = options.baseUrl;
+    this.#address = new URL(options.baseUrl);
     this.#secret = options.secret;
   }
 
@@ -230,24 +243,43 @@ export class ControlPlaneClient {
   }
 
   /** Resolves with the body of the response. Throws a Problem; its code is passed on if it is one of the expected ones. */
-  async #post(
+  #post(
     path: string,
     request: object,
     expectedCodes: readonly ProblemCode[] = [],
     timeoutMs = TIMEOUT_MS,
+  ): Promise<unknown> {
+    const send = (span?: Span) => this.#send(path, request, { expectedCodes, timeoutMs, span });
+    if (UNTRACED.includes(path)) return send();
+    const attributes = {
+      'http.request.method': 'POST',
+      'url.template': path,
+      ...serverOf(this.#address),
+    };
+    return withSpan(`POST ${path}`, { kind: 'client', attributes }, send);
+  }
+
+  async #send(
+    path: string,
+    request: object,
+    { expectedCodes, timeoutMs, span }: SendOptions,
   ): Promise<unknown> {
     let status: number;
     let retryAfter: string | undefined;
     let body: unknown;
     try {
       const response = await postDirectly(`${this.#baseUrl}${path}`, {
-        headers: { Authorization: `Bearer ${this.#secret}` },
+        headers: {
+          Authorization: `Bearer ${this.#secret}`,
+          ...(span && { traceparent: span.traceparent }),
+        },
         body: request,
         signal: AbortSignal.timeout(timeoutMs),
       });
       status = response.status;
       retryAfter = response.headers['retry-after'];
       body = response.text === '' ? undefined : JSON.parse(response.text);
+      span?.set({ 'http.response.status_code': status });
     } catch (error) {
       throw controlPlaneUnavailable(new NoResponseError('No response arrived', { cause: error }));
     }

@@ -7,7 +7,7 @@ import { readEngineConfig } from './config.ts';
 import { ControlPlaneClient } from './control-plane-client.ts';
 import { Engine, stopLimitMs } from './engine.ts';
 
-await runService('engine', async ({ env, logger, toStop, signal }) => {
+await runService('engine', async ({ env, logger, toStop, tracing, signal }) => {
   const config = readEngineConfig(env);
   const objects = new S3ObjectStore(readS3Settings(env));
   const bus = new RabbitMqBus({ url: readAmqpUrl(env), logger, declares: false });
@@ -24,7 +24,7 @@ await runService('engine', async ({ env, logger, toStop, signal }) => {
     },
     { logger, signal },
   );
-  const engine = Engine.create(config, { bus, objects, logger });
+  const engine = Engine.create(config, { bus, objects, logger, tracing });
   toStop.unshift({ name: 'engine', limitMs: stopLimitMs(config), run: () => engine.stop() });
   await engine.start();
 });

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@framelane/service-kit/logger';
+import { continueTrace, type Tracing } from '@framelane/service-kit/tracing';
 
 /** Pause after a claim that failed, for example because the database is unavailable. */
 const FAILED_CLAIM_MS = 1000;
@@ -31,6 +32,8 @@ export type DueWork<T> = {
   claim(limit: number): Promise<T[]>;
   /** Does the work and records it. When it rejects, the row is due again once its claim has expired. */
   perform(item: T): Promise<void>;
+  /** The trace that the work continues; null without one. */
+  traceparent?(item: T): string | null;
   /** Renews the claim on a row. Needed for work that can take longer than its claim lasts. */
   renew?(item: T): Promise<void>;
   /** Interrupts the work in progress, so that a stop does not wait for it. */
@@ -41,15 +44,17 @@ export type DueWork<T> = {
 export class DueLoop<T> {
   readonly #work: DueWork<T>;
   readonly #logger: Logger;
+  readonly #tracing: Tracing | undefined;
   readonly #inProgress = new Set<Promise<void>>();
   /** Ends the pause before the next claim. */
   #wake = new AbortController();
   #stopping = false;
   #running: Promise<void> | undefined;
 
-  constructor(work: DueWork<T>, { logger }: { logger: Logger }) {
+  constructor(work: DueWork<T>, { logger, tracing }: { logger: Logger; tracing?: Tracing | undefined }) {
     this.#work = work;
     this.#logger = logger;
+    this.#tracing = tracing;
   }
 
   start(): void {
@@ -97,7 +102,8 @@ export class DueLoop<T> {
   }
 
   #begin(item: T): void {
-    const work = this.#perform(item).finally(() => {
+    const traceparent = this.#work.traceparent?.(item);
+    const work = continueTrace(this.#tracing, traceparent, () => this.#perform(item)).finally(() => {
       this.#inProgress.delete(work);
       this.wake();
     });

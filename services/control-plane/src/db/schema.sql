@@ -386,6 +386,7 @@ create table tasks (
   started_at timestamp(3) with time zone,
   started_renditions jsonb not null default '{}'::jsonb,
   result jsonb,
+  traceparent text,
   constraint tasks_pkey PRIMARY KEY (video_id, attempt, number),
   constraint tasks_video_id_attempt_fkey FOREIGN KEY (video_id, attempt) REFERENCES attempts(video_id, number) ON DELETE CASCADE,
   constraint tasks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
@@ -492,6 +493,7 @@ create table videos (
   source_deleted_at timestamp(3) with time zone,
   remove_at timestamp(3) with time zone,
   deleted_at timestamp(3) with time zone,
+  traceparent text,
   constraint videos_pkey PRIMARY KEY (id),
   constraint videos_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint codecs_are_an_array CHECK ((jsonb_typeof(codecs) = 'array'::text)),
@@ -599,6 +601,7 @@ create table webhook_events (
   workspace_id text not null,
   type text not null,
   payload text not null,
+  traceparent text,
   created_at timestamp(3) with time zone not null default now(),
   constraint webhook_events_pkey PRIMARY KEY (id),
   constraint webhook_events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)

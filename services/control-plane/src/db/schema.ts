@@ -238,6 +238,8 @@ type VideosTable = {
   remove_at: Date | null;
   /** Set on a tombstone: the row of a deleted video, which holds ids, status and times for the purge. */
   deleted_at: Date | null;
+  /** The trace that created the video; null without one. Work that follows from no other trace continues it. */
+  traceparent: string | null;
 };
 export type VideoRow = Selectable<VideosTable>;
 
@@ -401,6 +403,8 @@ type TasksTable = {
   started_renditions: Generated<StartedRenditions>;
   /** Null until it is done. */
   result: JSONColumnType<TaskResult> | null;
+  /** The trace that added it; null without one. */
+  traceparent: string | null;
 };
 
 /** What engines announce about themselves. An engine that ends deletes its row. */
@@ -634,6 +638,8 @@ type WebhookEventsTable = {
   type: WebhookEventKind;
   /** JSON, exactly as it is sent. */
   payload: string;
+  /** The trace in which it happened; null without one. */
+  traceparent: string | null;
   created_at: CreatedAt;
 };
 

@@ -132,8 +132,8 @@ export async function addTranscript(
     return fail({ code: 'captions_limit_reached', message });
   }
   await saveReady(trx, video.id, requested, record.language);
-  const { id, title, workspace_id } = video;
-  await events.record(trx, 'video.captions.ready', workspace_id, { id, title, captions: record });
+  const { id, title } = video;
+  await events.record(trx, 'video.captions.ready', video, { id, title, captions: record });
 }
 
 /** Stores that captions could not be made. */

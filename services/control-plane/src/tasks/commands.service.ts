@@ -52,6 +52,10 @@ export class Commands implements DueWork<DueCommand> {
     return claimDueCommands(this.#db, this.type, { limit, leaseSeconds, ...this.#limits });
   }
 
+  traceparent({ traceparent }: DueCommand): string | null {
+    return traceparent;
+  }
+
   /** Publishes a command. Without a confirm the command stays due and is published again. */
   async perform(command: DueCommand): Promise<void> {
     const { videoId, workspaceId, inputBytes, waitingSince } = command;

@@ -13,6 +13,7 @@ export type DueCommand = {
   inputBytes: number;
   waitingSince: Date;
   dueAt: Date;
+  traceparent: string | null;
 };
 
 /** Whether commands of this type announce a task: a condition on the rows of `tasks`. */
@@ -68,9 +69,8 @@ export async function claimDueCommands(
       from claimable due join videos on videos.id = due.video_id
       where task.video_id = due.video_id and task.attempt = due.attempt and task.number = due.number
       returning task.video_id as "videoId", task.attempt, task.number as task, videos.workspace_id as "workspaceId",
-        coalesce(input_bytes, videos.size) as "inputBytes", task.due_at as "waitingSince", task.command_due_at as "dueAt"`.execute(
-      trx,
-    );
+        coalesce(input_bytes, videos.size) as "inputBytes", task.due_at as "waitingSince", task.command_due_at as "dueAt",
+        coalesce(task.traceparent, videos.traceparent) as traceparent`.execute(trx);
     return rows;
   });
 }

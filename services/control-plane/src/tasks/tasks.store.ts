@@ -10,6 +10,7 @@ import {
   weightOf,
 } from '@framelane/contracts/outputs/tasks';
 import type { TaskPlan, TranscodePlan } from '@framelane/contracts/transcode-plan';
+import { activeTraceparent } from '@framelane/service-kit/tracing';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, secondsSince } from '../db/due-rows.ts';
@@ -98,6 +99,7 @@ export async function insertTasks(
     work: JSON.stringify(task.work),
     input_bytes: task.inputBytes,
     frames: task.frames,
+    traceparent: activeTraceparent() ?? null,
   }));
   for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
     await trx

@@ -110,7 +110,7 @@ export class ResumableUploadsService {
     const { length, metadata, transfer_id: transferId } = upload;
     if (upload.end_reason === 'completed') return { status: 'complete', length, metadata };
     if (upload.ended_at !== null || ticket.used_at !== null || ticket.is_expired) throw uploadEnded();
-    const { video_id: videoId, workspace_id: workspaceId } = ticket;
+    const { video_id: videoId, workspace_id: workspaceId, traceparent } = ticket;
     const { leaseSeconds } = this.#deps.limits;
     return this.#deps.db.transaction().execute(async (trx) => {
       if (!(ticket.is_leased && ticket.transfer_id === transferId)) {
@@ -139,6 +139,7 @@ export class ResumableUploadsService {
         checkpoint,
         leaseSeconds,
         expiresAt: expiresAt.toISOString(),
+        ...(traceparent !== null && { traceparent }),
       };
     });
   }

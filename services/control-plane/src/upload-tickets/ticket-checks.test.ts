@@ -31,6 +31,7 @@ const ticket: FoundTicket = {
   declared_bytes: null,
   reserved_bytes: 0,
   claim_id: null,
+  traceparent: null,
   expires_at: new Date(),
   is_leased: false,
   is_expired: false,

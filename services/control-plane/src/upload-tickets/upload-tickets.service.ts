@@ -170,7 +170,7 @@ export class UploadTicketsService {
     const { maxBytes, leaseSeconds } = this.#deps.limits;
     const found = requireClaimable(await findTicketByHash(this.#deps.db, tokenHash), claimId);
     const isRepeat = isClaimedBy(found, claimId);
-    const { video_id: videoId, workspace_id: workspaceId } = found;
+    const { video_id: videoId, workspace_id: workspaceId, traceparent } = found;
     const largest = found.declared_bytes ?? maxBytes;
     const atLeast = contentLength === null ? 1 : contentLength - MULTIPART_OVERHEAD_BYTES;
     if (atLeast > largest) throw fileTooLarge(largest);
@@ -201,6 +201,7 @@ export class UploadTicketsService {
       sourceKey: sourceKey(workspaceId, videoId, transferId),
       maxBytes: allowedBytes,
       leaseSeconds,
+      ...(traceparent !== null && { traceparent }),
     };
   }
 

@@ -15,6 +15,8 @@ export type FoundTicket = Pick<
   'video_id' | 'transfer_id' | 'used_at' | 'expires_at' | 'declared_bytes' | 'reserved_bytes' | 'claim_id'
 > & {
   workspace_id: string;
+  /** That of the video. */
+  traceparent: string | null;
   is_leased: boolean;
   is_expired: boolean;
 };
@@ -90,6 +92,7 @@ function ticketByHash(db: Database, tokenHash: Buffer) {
       'reserved_bytes',
       'claim_id',
       'videos.workspace_id',
+      'videos.traceparent',
     ])
     .select([
       sql<boolean>`coalesce(lease_expires_at > now(), false)`.as('is_leased'),

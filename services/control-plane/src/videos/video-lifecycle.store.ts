@@ -3,6 +3,7 @@ import type { Manifest } from '@framelane/contracts/manifest';
 import { DERIVATION_COMMANDS } from '@framelane/contracts/outputs/kinds';
 import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
 import type { RungName } from '@framelane/contracts/renditions';
+import { activeTraceparent } from '@framelane/service-kit/tracing';
 import { sql, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { inSeconds } from '../db/due-rows.ts';
@@ -142,9 +143,9 @@ export async function insertAttempt(
       insert into attempts (video_id, number, due_at) select id, attempt, ${due} from next
     )
     insert into tasks (video_id, workspace_id, attempt, number, kind, command, frames, input_bytes, failed_tries, unreported_tries, due_at,
-      command_due_at)
+      command_due_at, traceparent)
     select id, workspace_id, attempt, ${PLANNING_TASK}::int, kind, kind, coalesce(clips.frames, 0), disk_bytes, ${failedTries}::int,
-      ${unreportedTries}::int, ${due}, ${due}
+      ${unreportedTries}::int, ${due}, ${due}, ${activeTraceparent() ?? null}::text
     from next left join clips on video_id = id
       cross join lateral (select case when video_id is null then 'plan' else 'clip' end as kind) as first`.execute(
     trx,
@@ -309,6 +310,7 @@ const BLANK: Record<Exclude<keyof VideoRow, KeptColumn>, unknown> & UpdateObject
   error_message: null,
   retried_at: sql`default`,
   delete_source_at: null,
+  traceparent: null,
 };
 
 /** Deletes up to `limit` tombstones of that age whose purge has ended. Resolves with their number. */

@@ -4,6 +4,7 @@ import type { DownloadName } from '@framelane/contracts/outputs/download';
 import { type AlternativeCodec, PLAIN_CODEC } from '@framelane/contracts/renditions';
 import { transferFolder } from '@framelane/object-store/object-keys';
 import type { Logger } from '@framelane/service-kit/logger';
+import { withSpan } from '@framelane/service-kit/tracing';
 import { addArtifacts, removeArtifact } from '../artifacts/artifacts.service.ts';
 import type { Database } from '../db/database.ts';
 import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
@@ -31,6 +32,12 @@ import {
 import { type Effect, type Move, type MoveName, moveFrom, type NextAttempt } from './video-moves.ts';
 import { toVideoRecord, type VideoRecord } from './video-record.ts';
 import { findVideo, findVideoOrTombstone } from './videos.store.ts';
+
+/** The span of a transaction. Its statements have none. */
+const TRANSACTION = {
+  kind: 'client',
+  attributes: { 'db.system.name': 'postgresql', 'db.operation.name': 'transaction' },
+} as const;
 
 /**
  * Performs every move of a video, deletion included: the status, the end of the open attempt, and the effects (a due
@@ -60,7 +67,7 @@ export class VideoLifecycle {
 
   /** Runs `work` in a transaction. Work that it makes due starts right after the commit. */
   async transaction<T>(work: (trx: Database) => Promise<T>): Promise<T> {
-    const result = await this.#db.transaction().execute(work);
+    const result = await withSpan('transaction', TRANSACTION, () => this.#db.transaction().execute(work));
     this.committed();
     return result;
   }
@@ -236,7 +243,7 @@ export class VideoLifecycle {
     for (const download of downloads) {
       if (name !== undefined && download.file !== name) continue;
       const type = download.status === 'ready' ? 'video.download.ready' : 'video.download.failed';
-      await this.#events.record(trx, type, video.workspace_id, { id, title, download });
+      await this.#events.record(trx, type, video, { id, title, download });
     }
   }
 
@@ -250,7 +257,7 @@ export class VideoLifecycle {
     for (const codec of codecs) {
       if (codec.codec === PLAIN_CODEC || (name !== undefined && codec.codec !== name)) continue;
       const type = codec.status === 'ready' ? 'video.codec.ready' : 'video.codec.failed';
-      await this.#events.record(trx, type, video.workspace_id, { id, title, codec });
+      await this.#events.record(trx, type, video, { id, title, codec });
     }
   }
 
@@ -278,7 +285,7 @@ export class VideoLifecycle {
       case 'video.codec.failed':
         return this.recordEndOfCodecs(trx, video);
       default:
-        await this.#events.record(trx, effect, video.workspace_id, await this.#record(trx, video));
+        await this.#events.record(trx, effect, video, await this.#record(trx, video));
     }
   }
 
@@ -289,10 +296,11 @@ export class VideoLifecycle {
     return toVideoRecord(row, this.#baseUrl);
   }
 
-  async #recordDeletion(trx: Database, { id, workspace_id, title }: VideoRow): Promise<void> {
+  async #recordDeletion(trx: Database, video: VideoRow): Promise<void> {
+    const { id, title } = video;
     const tombstone = await findVideoOrTombstone(trx, id);
     if (!tombstone?.deleted_at) throw new Error(`Video ${id} was not deleted`);
-    await this.#events.record(trx, 'video.deleted', workspace_id, {
+    await this.#events.record(trx, 'video.deleted', video, {
       id,
       title,
       status: 'deleted',

@@ -1,6 +1,7 @@
 import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
 import type { AlternativeCodec } from '@framelane/contracts/renditions';
 import type { components } from '@framelane/openapi/types';
+import { activeTraceparent } from '@framelane/service-kit/tracing';
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { inSeconds } from '../db/due-rows.ts';
@@ -79,6 +80,7 @@ export async function insertVideo(db: Database, video: NewVideo): Promise<void> 
       trim: trim === undefined ? null : JSON.stringify(trim),
       status: status ?? 'uploading',
       remove_at: removeInSeconds === null ? null : inSeconds(removeInSeconds),
+      traceparent: activeTraceparent() ?? null,
     })
     .execute();
 }

@@ -1,5 +1,6 @@
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import type { Logger } from '@framelane/service-kit/logger';
+import { serverOf, withSpan } from '@framelane/service-kit/tracing';
 import type { DueWork } from '../background/due-loop.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
@@ -64,6 +65,10 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
     });
   }
 
+  traceparent({ traceparent }: ClaimedDelivery): string | null {
+    return traceparent;
+  }
+
   /**
    * Attempts a claimed delivery, or gives it up when its endpoint is disabled. Never rejects: a delivery that cannot be
    * signed or recorded is attempted again when its claim has expired.
@@ -76,7 +81,7 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
       }
       const { url, event_id: id, payload: body } = delivery;
       const secrets = await this.#secretsOf(delivery);
-      const result = await this.#deps.sender.send({ url, id, body, secrets });
+      const result = await inClientSpan(delivery, () => this.#deps.sender.send({ url, id, body, secrets }));
       if (result === null) await releaseClaim(this.#deps.db, delivery);
       else await this.#inTurn(delivery.endpoint_id, () => this.#record(delivery, result));
     } catch (error) {
@@ -193,6 +198,27 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
     const retryInSeconds = typeof next === 'object' ? Math.round(next.retryInSeconds) : null;
     this.#deps.logger.warn('webhook.delivery_failed', { ...fields, failure: result.failure, retryInSeconds });
   }
+}
+
+/** The span of an attempt. It has no `url.full`: the path and the query of an endpoint can be secrets. */
+function inClientSpan(
+  delivery: ClaimedDelivery,
+  send: () => Promise<DeliveryAttemptResult | null>,
+): Promise<DeliveryAttemptResult | null> {
+  const attributes = {
+    'http.request.method': 'POST',
+    'http.request.resend_count': delivery.attempts || undefined,
+    ...serverOf(new URL(delivery.url)),
+    'framelane.event.id': delivery.event_id,
+    'framelane.event.type': delivery.event_type,
+    'framelane.delivery.id': delivery.id,
+  };
+  return withSpan('POST', { kind: 'client', attributes }, async (span) => {
+    const result = await send();
+    span?.set({ 'http.response.status_code': result?.responseStatus ?? undefined });
+    if (result?.failure) span?.fail(result.failure);
+    return result;
+  });
 }
 
 /** How an attempt of the current round changes the schedule; `failures` counts the failed attempts before it. */

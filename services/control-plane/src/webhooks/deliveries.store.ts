@@ -20,6 +20,7 @@ export type ClaimedDelivery = DeliveryWithType & {
   /** Start of the attempt, by the clock of the database. */
   claimed_at: Date;
   payload: string;
+  traceparent: string | null;
   url: string;
   enabled: boolean;
   /** Sealed. */
@@ -50,11 +51,23 @@ const BATCH = 1000;
 /** Adds an event. The payload is stored as text, so that every attempt sends the same bytes. */
 export async function insertEvent(
   db: Database,
-  event: { id: string; workspaceId: string; type: WebhookEventKind; payload: string },
+  event: {
+    id: string;
+    workspaceId: string;
+    type: WebhookEventKind;
+    payload: string;
+    traceparent: string | null;
+  },
 ): Promise<void> {
   await db
     .insertInto('webhook_events')
-    .values({ id: event.id, workspace_id: event.workspaceId, type: event.type, payload: event.payload })
+    .values({
+      id: event.id,
+      workspace_id: event.workspaceId,
+      type: event.type,
+      payload: event.payload,
+      traceparent: event.traceparent,
+    })
     .execute();
 }
 
@@ -106,7 +119,7 @@ export async function claimDueDeliveries(
       set claimed_until = clock_timestamp() + make_interval(secs => ${leaseSeconds})
       from claimable, webhook_events event, webhook_endpoints endpoint
       where delivery.id = claimable.id and event.id = event_id and endpoint.id = endpoint_id
-      returning delivery.*, clock_timestamp() as claimed_at, event.type as event_type, payload, url, enabled, secret,
+      returning delivery.*, clock_timestamp() as claimed_at, event.type as event_type, payload, traceparent, url, enabled, secret,
         case when previous_secret_expires_at > now() then previous_secret end as previous_secret`.execute(
       trx,
     );

@@ -3,6 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import type { TcpNetConnectOpts } from 'node:net';
 import { type AddressGuard, CONNECT_ATTEMPT_MS, lookupOf } from '@framelane/address-guard/address-guard';
 import { readRetryAfter } from '@framelane/service-kit/retry-after';
+import { activeTraceparent } from '@framelane/service-kit/tracing';
 import type { Clock } from '../db/database-clock.ts';
 import type { DeliveryFailure } from '../db/schema.ts';
 import { failureOfError, failureOfStatus } from './delivery-failures.ts';
@@ -63,6 +64,7 @@ export class DeliverySender {
    */
   async send(event: OutgoingEvent): Promise<DeliveryAttemptResult | null> {
     const startMs = performance.now();
+    const traceparent = activeTraceparent();
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const signal = AbortSignal.any([timeout, this.#interruption.signal]);
     let requestHeaders: DeliveryAttemptResult['requestHeaders'] = null;
@@ -85,6 +87,7 @@ export class DeliverySender {
       const headers = {
         'content-type': 'application/json',
         'user-agent': 'Framelane-Webhooks/1.0',
+        ...(traceparent !== undefined && { traceparent }),
         ...proof,
       };
       // With the signature, whoever reads a delivery could send it again while its timestamp is accepted.

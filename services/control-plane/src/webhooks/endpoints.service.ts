@@ -2,6 +2,7 @@ import { type AddressGuard, AddressRefusedError } from '@framelane/address-guard
 import { newId } from '@framelane/contracts/ids';
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import { invalidField, Problem } from '@framelane/service-kit/problem';
+import { activeTraceparent } from '@framelane/service-kit/tracing';
 import type { Commit, Database } from '../db/database.ts';
 import type { Clock } from '../db/database-clock.ts';
 import { type Page, type PageRequest, toPage } from '../db/keyset-page.ts';
@@ -208,7 +209,7 @@ export class WebhookEndpointsService {
     return async (trx) => {
       requireEnabled(await lockOwn(trx, workspaceId, id));
       const event = newEvent('webhook.test', workspaceId, { webhookId: id }, this.#deps.clock.now());
-      await insertEvent(trx, event);
+      await insertEvent(trx, { ...event, traceparent: activeTraceparent() ?? null });
       const deliveryId = newId('dlv');
       await insertDelivery(trx, { id: deliveryId, eventId: event.id, endpointId: id, delaySeconds: 0 });
       return this.#deliveryRecord(trx, id, deliveryId);

@@ -1,8 +1,9 @@
 import { newId } from '@framelane/contracts/ids';
 import type { webhooks } from '@framelane/openapi/types';
+import { activeTraceparent } from '@framelane/service-kit/tracing';
 import type { Database } from '../db/database.ts';
 import type { Clock } from '../db/database-clock.ts';
-import type { WebhookEventKind, WebhookEventType } from '../db/schema.ts';
+import type { VideoRow, WebhookEventKind, WebhookEventType } from '../db/schema.ts';
 import { insertDelivery, insertEvent } from './deliveries.store.ts';
 import { findSubscribers } from './endpoints.store.ts';
 
@@ -30,13 +31,14 @@ export class WebhookEventsService {
   async record<Type extends WebhookEventType>(
     trx: Database,
     type: Type,
-    workspaceId: string,
+    { workspace_id: workspaceId, traceparent }: Pick<VideoRow, 'workspace_id' | 'traceparent'>,
     data: EventData<Type>,
   ): Promise<void> {
     const endpointIds = await findSubscribers(trx, workspaceId, type);
     if (endpointIds.length === 0) return;
     const event = newEvent(type, workspaceId, data, this.#clock.now());
-    await insertEvent(trx, event);
+    // Without a current trace, such as at a timeout, the deliveries continue that of the video.
+    await insertEvent(trx, { ...event, traceparent: activeTraceparent() ?? traceparent });
     for (const endpointId of endpointIds) {
       await insertDelivery(trx, {
         id: newId('dlv'),

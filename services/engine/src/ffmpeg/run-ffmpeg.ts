@@ -9,7 +9,7 @@ import {
   stopProcess,
   wasKilled,
 } from '../sandbox/process-group.ts';
-import { TOOL_ENVIRONMENT, ToolError } from '../sandbox/run-tool.ts';
+import { TOOL_ENVIRONMENT, ToolError, traceTool } from '../sandbox/run-tool.ts';
 import { RunningLimit } from '../sandbox/running-limit.ts';
 import { type ProgressKey, ProgressReader } from './progress.ts';
 
@@ -61,7 +61,11 @@ const CHECK_MS = 500;
  * This is the only file that uses fluent-ffmpeg. It does not use that library's environment, progress and kill functions: the launch script
  * clears the environment and leads its own process group.
  */
-export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegRunOptions): Promise<void> {
+export function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegRunOptions): Promise<void> {
+  return traceTool(options.program, () => runToEnd(commandLine, options));
+}
+
+async function runToEnd(commandLine: FfmpegCommandLine, options: FfmpegRunOptions): Promise<void> {
   const { signal } = options;
   signal.throwIfAborted();
   const command = ffmpeg({ cwd: options.cwd, stdoutLines: KEPT_LINES })

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { AddressGuard } from '@framelane/address-guard/address-guard';
 import { type ClaimedImport, RENEWALS_PER_LEASE } from '@framelane/contracts/internal-api';
 import { transferPrefix } from '@framelane/object-store/object-keys';
+import { activeSpan } from '@framelane/service-kit/tracing';
 import type { ImportSettings } from '../config.ts';
 import { repeat } from '../repeat.ts';
 import type { StoredSource } from '../uploads/multer-storage.ts';
@@ -94,6 +95,7 @@ export class ImportJob implements SlotHolder {
       const failure = this.#failureOf(error);
       metrics.importEnded(failure === null ? 'abandoned' : 'failed', failure?.code ?? '');
       // The error of a connection names addresses, which are for the operator only.
+      if (failure) activeSpan()?.fail(failure.code);
       logger.warn('import.broken', { ...facts(), code: failure?.code, cause: failure?.cause ?? error });
       await this.#removeSource();
       await this.#endTry(error, failure);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClaimedImport } from '@framelane/contracts/internal-api';
+import { inEntrySpan } from '@framelane/service-kit/tracing';
 import { slowHolders } from '../uploads/slow-holder.ts';
 import { type ImportDeps, ImportJob } from './import-job.ts';
 
@@ -66,9 +67,15 @@ export class Imports {
 
   #begin(claimed: ClaimedImport): void {
     const job = new ImportJob(this.#deps, claimed, this.#stop.signal);
+    const { videoId, traceparent: parent } = claimed;
+    const attributes = { 'framelane.video.id': videoId, 'framelane.import.tries': claimed.tries };
+    // Only a traced request of an import has one: without a parent, each try would begin a trace.
+    const tracing = parent === undefined ? undefined : this.#deps.tracing;
     this.#inProgress.set(
       job,
-      job.run().finally(() => this.#inProgress.delete(job)),
+      inEntrySpan(tracing, 'import', { parent, attributes }, () => job.run()).finally(() =>
+        this.#inProgress.delete(job),
+      ),
     );
   }
 }

@@ -5,6 +5,7 @@ import {
   type TranscodeFailureCode,
 } from '@framelane/contracts/failures';
 import { COMMAND_TYPES, type CommandType } from '@framelane/contracts/messages';
+import { withSpan } from '@framelane/service-kit/tracing';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { EngineRole } from '../config.ts';
 import { freeDiskBytes } from '../disk-space.ts';
@@ -231,7 +232,7 @@ export class EngineMetrics {
   /** Runs a stage of a transcode and measures its duration if it succeeds. */
   async inStage<T>(stage: TranscodeStage, work: () => Promise<T>): Promise<T> {
     const begun = performance.now();
-    const result = await work();
+    const result = await withSpan(stage, {}, work);
     this.#stageDurations.observe({ stage }, (performance.now() - begun) / 1000);
     return result;
   }

@@ -1,6 +1,7 @@
 import type { CreateResumableResponse } from '@framelane/contracts/internal-api';
 import { NotResumableError } from '@framelane/object-store/object-store';
 import type { Request } from 'express';
+import { traceUpload } from '../uploads/trace-upload.ts';
 import type { UploadDeps } from '../uploads/transfer.ts';
 import { engineStopping, storageFailed, uploadNotResumable } from '../uploads/upload-problems.ts';
 import { codeOf, readToken } from '../uploads/uploads.ts';
@@ -82,7 +83,9 @@ export class ResumableUploads {
     const found = await this.#counted(() => this.#serially(transferId, () => this.#open(req, transferId)));
     const { length, metadata, session } = found;
     if (session === null) return { offset: length, length, metadata, expiresAt: null };
-    await work(session).catch((error: unknown) => this.#endIfLost(req, transferId, error));
+    await traceUpload(this.#deps.tracing, req, session.origin, () => work(session)).catch((error: unknown) =>
+      this.#endIfLost(req, transferId, error),
+    );
     const { offset } = session;
     return { offset, length, metadata, expiresAt: offset === length ? null : session.expiresAt };
   }

@@ -128,6 +128,11 @@ export class UploadSession implements YieldingUpload {
     return this.#ids.epoch;
   }
 
+  /** The video, and the trace in which it was created. */
+  get origin(): Pick<OpenedUpload, 'videoId' | 'traceparent'> {
+    return this.#opened;
+  }
+
   get workspaceId(): string {
     return this.#opened.workspaceId;
   }

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
+import { withSpan } from '@framelane/service-kit/tracing';
 import { endGroupWithLeader, gotSigkill, limitLines, stopProcess, wasKilled } from './process-group.ts';
 import { RunningLimit } from './running-limit.ts';
 
@@ -40,24 +42,41 @@ const STDERR_KEPT = 8192;
 /** The launch script gets none of the engine's secrets either: without a sandbox, an earlier tool may have changed it. */
 export const TOOL_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: process.env.PATH };
 
+/** Runs a tool in a span. Its arguments are no attributes: they contain texts of files. */
+export function traceTool<T>(program: string, run: () => Promise<T>): Promise<T> {
+  const name = basename(program);
+  return withSpan(name, { attributes: { 'process.executable.name': name } }, async (span) => {
+    try {
+      const result = await run();
+      span?.set({ 'process.exit.code': 0 });
+      return result;
+    } catch (error) {
+      if (error instanceof ToolError) span?.fail(error.end);
+      throw error;
+    }
+  });
+}
+
+type ToolOptions = {
+  cwd: string;
+  signal: AbortSignal;
+  limitSeconds: number;
+  onLine: (line: string) => void;
+  /** Maximum number of characters of output. */
+  limitOutput?: number;
+};
+
 /**
  * Runs a confined tool to its end and passes each line of its output to `onLine`. Resolves with the end of what it wrote to stderr.
  *
  * Throws a ToolError when the tool fails, exceeds `limitSeconds` of running time or prints too much, the reason of the signal when it aborts, and
  * whatever `onLine` throws. The process has ended in every case.
  */
-export async function runTool(
-  program: string,
-  args: readonly string[],
-  options: {
-    cwd: string;
-    signal: AbortSignal;
-    limitSeconds: number;
-    onLine: (line: string) => void;
-    /** Maximum number of characters of output. */
-    limitOutput?: number;
-  },
-): Promise<string> {
+export function runTool(program: string, args: readonly string[], options: ToolOptions): Promise<string> {
+  return traceTool(program, () => runToEnd(program, args, options));
+}
+
+async function runToEnd(program: string, args: readonly string[], options: ToolOptions): Promise<string> {
   options.signal.throwIfAborted();
   const child = spawn(program, args, {
     cwd: options.cwd,

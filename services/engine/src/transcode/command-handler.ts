@@ -24,6 +24,7 @@ import { PLAN_VERSION } from '@framelane/contracts/transcode-plan';
 import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
 import { ObjectNotFoundError } from '@framelane/object-store/object-store';
+import { activeSpan, withSpan } from '@framelane/service-kit/tracing';
 import { runClip } from '../outputs/clip-run.ts';
 import { diskNeedOf, runDerivation, runTask, secondsOf } from '../outputs/run-task.ts';
 import type { TaskOutput } from '../outputs/stored-run.ts';
@@ -75,7 +76,7 @@ export async function handleCommand(
       logger,
       signal: stopping,
     });
-    if (claim) await runTry(command, claim, reservation, worker);
+    if (claim) await runTracedTry(command, claim, reservation, worker);
     else logger.info('work.not_claimable', { videoId });
   } finally {
     reservation?.release();
@@ -108,6 +109,27 @@ function needOf(type: CommandType, { videoId, inputBytes }: Command, { sources }
   if (type === 'clip') return NEED_OF_CLIPS * inputBytes;
   if (isDerivationCommand(type)) return NEED_OF_DERIVATIONS[type] * inputBytes;
   return diskNeed({ videoId, sourceBytes: inputBytes }, sources);
+}
+
+/** Runs a try in a span of its own. */
+function runTracedTry(
+  command: Command,
+  claim: ClaimTaskResponse,
+  disk: Reservation,
+  worker: WorkerParts,
+): Promise<void> {
+  const { attempt, task, try: tryNumber, work } = claim;
+  const attributes = {
+    'framelane.video.id': command.videoId,
+    'framelane.workspace.id': command.workspaceId,
+    'framelane.attempt': attempt,
+    'framelane.task': task,
+    'framelane.try': tryNumber,
+    'framelane.task.kind': work.kind,
+    'framelane.codec': 'codec' in work ? work.codec : undefined,
+    'framelane.rendition': 'rendition' in work ? work.rendition : undefined,
+  };
+  return withSpan(`task ${work.kind}`, { attributes }, () => runTry(command, claim, disk, worker));
 }
 
 async function runTry(
@@ -284,6 +306,7 @@ async function fail(
   }
   const report = reportFailure(error);
   const { code, message } = report.outcome;
+  activeSpan()?.fail(code);
   // Another try of a task would produce the same segments, which do not match the plan. The next attempt transcodes the video as a whole.
   const isUnplanned = !isPlanning && error instanceof InvalidSegmentError;
   const retryable = report.outcome.retryable && !isUnplanned;

@@ -3,6 +3,7 @@ import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { transferPrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
+import type { Tracing } from '@framelane/service-kit/tracing';
 import type { Request, Response } from 'express';
 import pTimeout from 'p-timeout';
 import type { UploadLimits } from '../config.ts';
@@ -33,6 +34,7 @@ export type TransferDeps = {
   objects: ObjectStore;
   bus: MessageBus;
   logger: Logger;
+  tracing?: Tracing | undefined;
   metrics: EngineMetrics;
   headroom: StorageHeadroom;
   limits: UploadLimits;

@@ -2,6 +2,7 @@ import { MAX_TOKEN_LENGTH, type RedeemTicketResponse } from '@framelane/contract
 import { Problem } from '@framelane/service-kit/problem';
 import type { Request, Response } from 'express';
 import type { StoredSource } from './multer-storage.ts';
+import { traceUpload } from './trace-upload.ts';
 import { contentLength, Transfer, type UploadDeps } from './transfer.ts';
 import { engineStopping, tokenInvalid, tokenMissing } from './upload-problems.ts';
 import type { UploadSlot } from './upload-slots.ts';
@@ -70,7 +71,7 @@ export class Uploads {
   }
 
   async #receive(req: Request, res: Response): Promise<Receipt> {
-    const { logger, metrics } = this.#deps;
+    const { logger, tracing, metrics } = this.#deps;
     const startedAt = performance.now();
     const { ticket, slot } = await this.#admit(req).catch((error: unknown) => {
       metrics.uploadRefused(codeOf(error));
@@ -89,7 +90,7 @@ export class Uploads {
     });
     let source: StoredSource;
     try {
-      source = await transfer.run(req, res);
+      source = await traceUpload(tracing, req, ticket, () => transfer.run(req, res));
     } catch (error) {
       const why = error instanceof Problem ? { code: error.code, cause: error.cause } : { error };
       metrics.uploadBroken(codeOf(error));

@@ -136,6 +136,7 @@ const TABLES = [
     source_deleted_at timestamptz(3),
     remove_at timestamptz(3),
     deleted_at timestamptz(3),
+    traceparent text,
     constraint deleted_has_no_key check (deleted_at is null or content_key is null),
     constraint failed_has_a_code check ((status = 'failed') = (error_code is not null)),
     constraint failed_has_no_key check (status <> 'failed' or content_key is null),
@@ -283,6 +284,7 @@ const TABLES = [
     started_at timestamptz(3),
     started_renditions jsonb not null default '{}',
     result jsonb,
+    traceparent text,
     primary key (video_id, attempt, number),
     foreign key (video_id, attempt) references attempts on delete cascade,
     constraint first_task_plans check (
@@ -507,6 +509,7 @@ const TABLES = [
     workspace_id text not null references workspaces,
     type text not null,
     payload text not null,
+    traceparent text,
     created_at timestamptz(3) not null default now()
   )`,
   'create index webhook_events_by_age on webhook_events (created_at)',
