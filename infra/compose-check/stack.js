@@ -20,6 +20,9 @@ const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 const LINES_SHOWN = 40;
 const MAX_RESTARTS = 5;
 
+/** The images are those of the checkout. */
+const FILES = ['docker-compose.yml', 'infra/compose/build.yml'];
+
 /** docker-compose.yml as a running system. Failed commands reject with the end of their output. */
 export class ComposeStack {
   #compose;
@@ -153,7 +156,8 @@ export class ComposeStack {
   }
 
   async #run(...args) {
-    const project = ['--project-name', PROJECT, '--env-file', this.#envFile];
+    const files = FILES.flatMap((file) => ['--file', file]);
+    const project = [...files, '--project-name', PROJECT, '--env-file', this.#envFile];
     return (await this.#execute(this.#compose, [...project, ...args])).stdout;
   }
 

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { ROOT } from '../bootstrap/project.js';
 import { PUBLISHED } from '../publish/published-packages.js';
-import { problemsOfFiles, problemsOfPackage } from './problems.js';
+import { problemsOfExceptions, problemsOfFiles, problemsOfPackage } from './problems.js';
 
 /**
  * `pnpm release:check [tag]` names everything that forbids a release of the checkout: changed files, versions that differ, a changelog
@@ -21,6 +22,10 @@ const checks = {
   'One version, and its changes': () => problemsOfFiles(ROOT, { tag: process.argv[2] }),
   'The descriptions of the API are generated': () =>
     outcomeOf('npm', ['run', '--silent', 'check', '--prefix', 'openapi']),
+  'The exceptions of the scan have reasons and are up to date': () => {
+    const exceptions = parse(readFileSync(join(ROOT, 'infra/release/scan-exceptions.yaml'), 'utf8'));
+    return problemsOfExceptions(exceptions, new Date().toISOString().slice(0, 10));
+  },
   'The packages can be packed': () => PUBLISHED.flatMap(problemsOfPacking),
   'Licences and versions of the images': () =>
     outcomeOf(join(ROOT, 'node_modules/.bin/jest'), [

@@ -36,6 +36,21 @@ function problemsOfChangelog(changelog, version) {
   ];
 }
 
+/**
+ * What is wrong with the exceptions of the scan (scan-exceptions.yaml, parsed) on a day (ISO 8601). An exception without a package
+ * would also hide the vulnerability elsewhere.
+ */
+export function problemsOfExceptions({ ignore }, today) {
+  return ignore.flatMap(({ vulnerability, reason, package: { name } = {} }) => {
+    const [, until] = /^until (\d{4}-\d\d-\d\d): \S/.exec(reason ?? '') ?? [];
+    if (vulnerability === undefined || name === undefined || until === undefined)
+      return [
+        `The exception ${vulnerability ?? name} needs a vulnerability, a package and "until <date>: <reason>".`,
+      ];
+    return until < today ? [`The exception ${vulnerability} of ${name} was until ${until}: review it.`] : [];
+  });
+}
+
 /** What is wrong with the files of a packed package, as `npm pack --json` lists them. */
 export function problemsOfPackage({ name, exports, bin = {} }, files) {
   const entries = [...Object.values(exports), ...Object.values(bin)].map((path) => path.replace(/^\.\//, ''));

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ROOT } from '../bootstrap/project.js';
 import { isNewer, released, sections } from './changelog.js';
-import { problemsOfFiles, problemsOfPackage } from './problems.js';
+import { problemsOfExceptions, problemsOfFiles, problemsOfPackage } from './problems.js';
 import { setVersion } from './set-version.js';
 import { currentVersion, versionPlaces, versionsIn } from './version-places.js';
 
@@ -98,6 +98,34 @@ describe('what forbids a release', () => {
     expect(problemsOfPackage(manifest, [...files, ...needless])).toEqual(
       needless.map((path) => `p contains ${path}.`),
     );
+  });
+});
+
+describe('an exception of the scan', () => {
+  const package_ = { name: 'ffmpeg' };
+  const reason = 'until 2027-01-31: the decoder is not on the list of decoders.';
+  const problemsOf = (exception) => problemsOfExceptions({ ignore: [exception] }, '2026-12-01');
+
+  test('names its package, its reason and its end', () => {
+    expect(problemsOf({ vulnerability: 'CVE-2026-1', package: package_, reason })).toEqual([]);
+  });
+
+  test.each([
+    ['no package', { vulnerability: 'CVE-2026-1', reason }],
+    ['no vulnerability', { package: package_, reason }],
+    ['no reason', { vulnerability: 'CVE-2026-1', package: package_ }],
+    ['no end', { vulnerability: 'CVE-2026-1', package: package_, reason: 'Not used.' }],
+  ])('with %s forbids a release', (_what, exception) => {
+    expect(problemsOf(exception)).toEqual([expect.stringContaining('needs a vulnerability, a package and')]);
+  });
+
+  test('whose end has passed forbids a release', () => {
+    const old = {
+      vulnerability: 'CVE-2026-1',
+      package: package_,
+      reason: reason.replace('2027-01-31', '2026-11-30'),
+    };
+    expect(problemsOf(old)).toEqual(['The exception CVE-2026-1 of ffmpeg was until 2026-11-30: review it.']);
   });
 });
 

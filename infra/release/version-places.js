@@ -9,10 +9,11 @@ const PLACES = {
   'openapi/openapi.yaml': /^ {2}version: (?<version>\S+)$/gm,
   'openapi/internal.yaml': /^ {2}version: (?<version>\S+)$/gm,
   'docker-compose.yml': /FRAMELANE_TAG:-(?<version>[^}]*)\}/g,
+  'infra/compose/build.yml': /FRAMELANE_TAG:-(?<version>[^}]*)\}/g,
   '.env.example': /^#FRAMELANE_TAG=(?<version>\S+)$/gm,
   'infra/docker/Dockerfile': /org\.opencontainers\.image\.version="(?<version>[^"]*)"/g,
   'infra/kubernetes/kustomization.yaml': /newTag: "(?<version>[^"]*)"/g,
-  'docs/deployment.md': /^FROM framelane\/engine:(?<version>\S+)$/gm,
+  'docs/deployment.md': /^FROM ghcr\.io\/framelane\/engine:(?<version>\S+)$/gm,
 };
 
 const OF_PACKAGE = /^ {2}"version": "(?<version>[^"]*)"/gm;
