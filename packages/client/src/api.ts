@@ -82,7 +82,7 @@ export function createApi({ baseUrl, fetch, authorize, ...defaults }: ApiOptions
 function setHeaders(headers: Headers, added: AnyInit['headers']): void {
   const entries = added instanceof Headers || Array.isArray(added) ? added : Object.entries(added ?? {});
   for (const [name, value] of entries as Iterable<[string, unknown]>)
-    if (value !== undefined) headers.set(name, String(value));
+    if (value !== undefined && value !== null) headers.set(name, String(value));
 }
 
 /** A path of the contract with the values of its parameters. */
@@ -109,7 +109,7 @@ function queryOf(values: Values = {}): string {
 }
 
 /** The body as JSON, unless its `Content-Type` is another. */
-function serialized(body: unknown, headers: Headers): (RequestInit['body'] & {}) | null {
+function serialized(body: unknown, headers: Headers): string | Blob | null {
   if (body === undefined) return null;
   if (!headers.has('Content-Type')) headers.set('Content-Type', 'application/json');
   return headers.get('Content-Type')?.includes('json') ? JSON.stringify(body) : (body as string);

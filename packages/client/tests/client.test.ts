@@ -177,7 +177,11 @@ describe('a request', () => {
     async (id) => {
       const { client, requests } = await clientOf();
       const calls = [client.captions.delete(VIDEO, id), client.videos.delete(id)];
-      for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'invalid_path_parameter' });
+      for (const call of calls)
+        await expect(call).rejects.toMatchObject({
+          code: 'invalid_path_parameter',
+          message: expect.stringMatching(/^".*" cannot be the value of `(language|id)` in \/videos/),
+        });
       expect(requests).toEqual([]);
     },
   );
@@ -213,6 +217,31 @@ describe('a request', () => {
     const call = client.GET('/auth/whoami', { signal: AbortSignal.abort(reason) });
     await expect(call).rejects.toBe(reason);
     expect(requests).toHaveLength(2);
+  });
+
+  test.each([
+    ['a record', { 'X-Trace': 'one', 'X-Other': undefined }],
+    ['Headers', new Headers({ 'X-Trace': 'one' })],
+    ['a list', [['X-Trace', 'one']] as [string, string][]],
+  ])('takes headers as %s, and leaves out what has no value', async (_what, headers) => {
+    const { client, requests } = await clientOf(json200({}));
+    const absent = { cursor: undefined, tag: null } as object;
+    await client.GET('/videos', { headers, params: { query: { limit: 5, ...absent }, header: absent } });
+    const [{ url, headers: sent }] = requests as [IncomingMessage];
+    expect([url, sent['x-trace']]).toEqual(['/v1/videos?limit=5', 'one']);
+    for (const name of ['x-other', 'cursor', 'tag', 'content-type', 'idempotency-key'])
+      expect(sent).not.toHaveProperty(name);
+  });
+
+  test('is sent below the base URL, with or without a slash at its end', async () => {
+    const urls: string[] = [];
+    const fetch = async ({ url }: Request) => {
+      urls.push(url);
+      return Response.json({});
+    };
+    for (const baseUrl of ['https://video.example.com/a/v1', 'https://video.example.com/a/v1/'])
+      await createClient({ baseUrl, ...CREDENTIALS, fetch }).account.whoami();
+    expect(urls).toEqual(Array(2).fill('https://video.example.com/a/v1/auth/whoami'));
   });
 
   test('can read its response as text, and a problem all the same', async () => {
