@@ -45,18 +45,23 @@ function problemsOfPacking(name) {
   );
 }
 
-/** No problem if a program succeeds, otherwise what it printed. */
+/** No problem if a program succeeds. */
 function outcomeOf(program, args) {
+  run(program, args);
+  return [];
+}
+
+/** The problems that a check finds, or what a program printed that failed in it. */
+function problemsOf(check) {
   try {
-    run(program, args);
-    return [];
-  } catch (error) {
-    return [`${error.stdout}${error.stderr}`.trim() || error.message];
+    return check();
+  } catch ({ message, stdout = '', stderr = '' }) {
+    return [`${stdout}${stderr}`.trim() || message];
   }
 }
 
 for (const [title, check] of Object.entries(checks)) {
-  const problems = check();
+  const problems = problemsOf(check);
   console.log(`${problems.length === 0 ? '✓' : '✗'} ${title}`);
   for (const problem of problems) console.log(problem.replace(/^/gm, '    '));
   if (problems.length > 0) process.exitCode = 1;

@@ -13,12 +13,12 @@ export function setVersion(root, version, date) {
     const file = join(root, path);
     return { file, text: change(readFileSync(file, 'utf8')) };
   };
-  // All errors are found before the first file is written.
+  // All errors are found before the first file is written. The changelog is last, so that an interrupted run can be repeated.
   const edits = [
-    edit('CHANGELOG.md', (text) => released(text, version, date)),
     ...versionPlaces(root).map(({ path, pattern }) =>
       edit(path, (text) => withVersion(text, pattern, version)),
     ),
+    edit('CHANGELOG.md', (text) => released(text, version, date)),
   ];
   for (const { file, text } of edits) writeFileSync(file, text);
 }
