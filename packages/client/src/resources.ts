@@ -92,16 +92,15 @@ export function createResources(api: Api) {
       deleteSource: (id: string, options?: CallOptions): Promise<undefined> =>
         unwrap(api.DELETE('/videos/{id}/source', { ...options, params: { path: { id } } })),
       /** Sets or replaces the poster with a JPEG image. */
-      setPoster: (id: string, image: Blob | Uint8Array, options?: CallOptions): Promise<Video> => {
-        return unwrap(
+      setPoster: (id: string, image: Blob | Uint8Array, options?: CallOptions): Promise<Video> =>
+        unwrap(
           api.PUT('/videos/{id}/poster', {
             ...options,
             params: { path: { id } },
             body: image,
             headers: { 'Content-Type': 'image/jpeg' },
           }),
-        );
-      },
+        ),
       /** Deletes the poster that was set: the thumbnail is a frame of the video again. */
       deletePoster: (id: string, options?: CallOptions): Promise<undefined> =>
         unwrap(api.DELETE('/videos/{id}/poster', { ...options, params: { path: { id } } })),
@@ -178,16 +177,15 @@ export function createResources(api: Api) {
       create: (
         image: Blob | Uint8Array,
         { type, name, ...options }: CallOptions & { type: 'image/png' | 'image/jpeg'; name?: string },
-      ): Promise<Schemas['Watermark']> => {
-        return unwrap(
+      ): Promise<Schemas['Watermark']> =>
+        unwrap(
           api.POST('/watermarks', {
             ...options,
             params: { query: { ...(name !== undefined && { name }) } },
             body: image,
             headers: { 'Content-Type': type },
           }),
-        );
-      },
+        ),
       /** All images of the workspace, newest first. */
       list: async (options?: CallOptions): Promise<Schemas['Watermark'][]> => {
         const { data } = await unwrap(api.GET('/watermarks', options));
