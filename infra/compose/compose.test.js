@@ -14,7 +14,8 @@ const { services } = parse(file, { merge: true });
 
 /** The services of Framelane, and the program that each runs: the name of its image. */
 const SERVICES = ['control-plane', 'uploader', 'transcoder'];
-const programOf = (service) => services[service].build.target;
+const builds = parse(read('infra/compose/build.yml'), { merge: true }).services;
+const programOf = (service) => builds[service].build.target;
 
 /** Compose files for external systems, and the services that each of them replaces. */
 const OWN = {
@@ -54,7 +55,7 @@ function environmentOf(service, env) {
           (_, key, kind, text) => (kind ? env[key] || (kind === '-' ? text : undefined) : env[key]),
         ),
   ]);
-  return { ...(services[service].build && imageOf(programOf(service)).env), ...Object.fromEntries(values) };
+  return { ...(builds[service] && imageOf(programOf(service)).env), ...Object.fromEntries(values) };
 }
 
 test('make-env.js generates every secret, in a file that only its owner can read', () => {
@@ -284,9 +285,17 @@ test('every image has an exact version', () => {
   );
   expect(images.filter((image) => !/:(v?\d+\.\d+|RELEASE\.\d{4}-)\S*$/.test(image))).toEqual([]);
   const { version } = JSON.parse(read('package.json'));
-  for (const service of ['uploader', 'transcoder']) {
-    expect(services[service].image).toBe(`framelane/engine:\${FRAMELANE_TAG:-${version}}`);
+  for (const service of ['gateway', ...SERVICES]) {
+    const image = `framelane/${programOf(service)}:\${FRAMELANE_TAG:-${version}}`;
+    expect(services[service].image).toBe(`ghcr.io/${image}`);
+    expect(builds[service].image).toBe(image);
   }
+});
+
+test('build.yml builds every image of Framelane, and no service is built otherwise', () => {
+  const ours = Object.keys(services).filter((name) => services[name].image.includes('/framelane/'));
+  expect(Object.keys(builds).toSorted()).toEqual(ours.toSorted());
+  for (const name of Object.keys(services)) expect(services[name]).not.toHaveProperty('build');
 });
 
 test.each(Object.entries(OWN))('%s replaces a bundled service', (path, replaced) => {

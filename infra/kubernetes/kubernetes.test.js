@@ -140,16 +140,12 @@ test.each(SERVICES)(
   },
 );
 
-test.each(SERVICES)(
-  'the image of the %s is that of docker-compose.yml, in a registry, with an exact version',
-  (service) => {
-    const compose = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true });
-    const [name] = compose.services[service].image.split(':');
-    const [registry, version] = containerOf(service).image.split(`/${name}:`);
-    expect(registry).toBe('registry.example.com');
-    expect(version).toMatch(/^\d+\.\d+\.\d+$/);
-  },
-);
+test.each(SERVICES)('the image of the %s is that of docker-compose.yml', (service) => {
+  const compose = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true });
+  const image = compose.services[service].image.replace(/\$\{\w+:-([^}]*)\}/, '$1');
+  expect(containerOf(service).image).toBe(image);
+  expect(image).toMatch(/:\d+\.\d+\.\d+$/);
+});
 
 test.each(SERVICES)('the route, the service and the container of the %s use the same ports', (service) => {
   const container = containerOf(service);

@@ -43,7 +43,9 @@ test('Prometheus scrapes all services under the names of compose, on their inter
 /** The services of compose that run an image. */
 function servicesOf(image) {
   const entries = Object.entries(compose.services);
-  return entries.filter(([, { build }]) => build?.target === image).map(([name]) => name);
+  return entries
+    .filter(([, service]) => service.image.includes(`/framelane/${image}:`))
+    .map(([name]) => name);
 }
 
 test('the configuration uses the paths where compose mounts the files', () => {

@@ -8,7 +8,7 @@ import { INITIAL_HEAP } from './jest-check.js';
 
 /**
  * `pnpm test:engine-image [pattern …]` runs the integration tests of the engine, or those whose path matches a pattern, in a container
- * of the engine's image, with its ffmpeg (ADR 56). Build the image first, with `docker compose build`. ENGINE_IMAGE names another image,
+ * of the engine's image, with its ffmpeg (ADR 56). CONTRIBUTING.md says how to build the image first. ENGINE_IMAGE names another image,
  * CONTAINER_COMMAND another program than `docker`.
  */
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -24,6 +24,8 @@ mkdirSync(cache, { recursive: true });
 for (const page of FRONT_ENDS) await buildFrontEnd(folderOf(page));
 process.exitCode = await runStep(containers, [
   ...[...prefix, 'run', '--rm', '--init'],
+  // Those that are set here.
+  ...['CI', 'DAMAGED_FILES', 'PROPERTY_SEED'].flatMap((name) => ['--env', name]),
   // bubblewrap needs the privileges. Only root can run PostgreSQL and ffmpeg under accounts of their own.
   ...['--privileged', '--user', '0'],
   ...['--volume', `${ROOT}:${ROOT}`, '--workdir', ROOT, '--tmpfs', cache],

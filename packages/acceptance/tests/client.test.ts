@@ -79,12 +79,18 @@ describe('the README', () => {
     expect(lines.at(-1)).toMatch(/^404 video_not_found .*\. req_\w+$/);
   });
 
+  test('gets a page with its response headers', async () => {
+    await writeFile(join(directory, 'page.mjs'), examples[2] ?? '');
+    await client.publish(clip);
+    expect(await run('page.mjs')).toEqual([expect.stringMatching(/^[1-9]\d* (W\/)?"\S+"$/)]);
+  });
+
   test('shows the page that uploads', async () => {
-    expect(examples[2]).toBe(await readFile(join(directory, 'page.js'), 'utf8'));
+    expect(examples[3]).toBe(await readFile(join(directory, 'page.js'), 'utf8'));
   });
 
   test('downloads the uploaded file', async () => {
-    await writeFile(join(directory, 'original.mjs'), examples[4] ?? '');
+    await writeFile(join(directory, 'original.mjs'), examples[5] ?? '');
     const { id } = await client.publish(clip);
     const original = join(directory, 'original.mp4');
     await run('original.mjs', id, original);
@@ -95,7 +101,7 @@ describe('the README', () => {
   const testOnLocalNode = new URL(target.baseUrl).hostname === 'localhost' ? test : test.skip;
 
   testOnLocalNode('accepts signed events and refuses others', async () => {
-    await writeFile(join(directory, 'endpoint.mjs'), examples[3] ?? '');
+    await writeFile(join(directory, 'endpoint.mjs'), examples[4] ?? '');
     const [port] = await freePorts(1);
     const url = `http://localhost:${port}/`;
     const { id, secret = '' } = await unwrap(client.api.POST('/webhooks', { body: { url } }));
@@ -133,6 +139,15 @@ const describeInBrowser = requires(
   'Chromium',
   executable === undefined ? 'Chromium is not installed' : null,
 ).describe;
+
+test('a text of any characters arrives in the query', async () => {
+  const label = `It's "English" (US) + 100 % more: a/b?c=d&e#f, ü*!`;
+  const { id } = await client.publish(clip);
+  const captions = await client.api.captions.set(id, 'en', 'WEBVTT\n\n00:00.000 --> 00:01.000\nHi\n', {
+    label,
+  });
+  expect(captions.label).toBe(label);
+});
 
 describeInBrowser('a web page', () => {
   let server: StartedProgram;

@@ -1,7 +1,7 @@
-import createFetchClient, { type Client, type Middleware } from 'openapi-fetch';
-import type { Paths, Schemas } from './contract.ts';
-import { type CallOptions, createResources, type Resources } from './resources.ts';
-import { type Fetch, type RetryOptions, withRetries } from './retries.ts';
+import { type Api, type Authorize, createApi } from './api.ts';
+import type { Schemas } from './contract.ts';
+import { createResources, type Resources } from './resources.ts';
+import type { Fetch, RetryOptions } from './retries.ts';
 
 type Connection = RetryOptions & {
   /** URL of the API, e.g. `https://video.example.com/v1`. */
@@ -29,10 +29,9 @@ export type SessionScope = { workspaceId: string; environment: Schemas['Environm
 
 /**
  * The client of the API, typed by the contract. The methods of the resources, such as `videos.get`, return data and throw
- * FramelaneErrors. The methods `GET`, `POST`, `PUT`, `PATCH` and `DELETE` of openapi-fetch send any request and resolve with `data`
- * or `error`.
+ * FramelaneErrors. The methods `GET`, `POST`, `PUT`, `PATCH` and `DELETE` send any request and resolve with `data` or `error`.
  */
-export type FramelaneClient = Client<Paths> & Resources;
+export type FramelaneClient = Api & Resources;
 
 /**
  * Creates a client. With an API key it is for one workspace; with a session, `scope` names the workspace of each request. The client
@@ -40,45 +39,26 @@ export type FramelaneClient = Client<Paths> & Resources;
  */
 export function createClient(options: ClientOptions | SessionClientOptions): FramelaneClient {
   const { baseUrl, fetch = (request) => globalThis.fetch(request), retries, timeoutMs } = options;
-  const api = createFetchClient<Paths>({
-    baseUrl,
-    ...('apiKey' in options && {
-      headers: { Authorization: `Bearer ${options.apiKey}`, 'X-Svc-Workspace': options.workspaceId },
-    }),
-    fetch: withRetries(fetch, { retries, timeoutMs }),
-  });
-  api.use(idempotencyKeys);
-  if ('csrfToken' in options) api.use(sessionHeaders(options));
-  const requestOptions = (options: CallOptions = {}, { streamed = false } = {}) => ({
-    signal: options.signal ?? null,
-    headers: { 'Idempotency-Key': options.idempotencyKey },
-    fetch: withRetries(fetch, {
-      retries: options.retries ?? retries,
-      timeoutMs: options.timeoutMs ?? timeoutMs,
-      streamed,
-    }),
-  });
-  return { ...api, ...createResources(api, requestOptions) };
+  const authorize = 'apiKey' in options ? keyHeaders(options) : sessionHeaders(options);
+  const api = createApi({ baseUrl, fetch, retries, timeoutMs, authorize });
+  return { ...api, ...createResources(api) };
 }
 
-/** Makes every POST idempotent, so that it can be retried. */
-const idempotencyKeys: Middleware = {
-  onRequest({ request }) {
-    if (request.method !== 'POST' || request.headers.has('Idempotency-Key')) return;
-    request.headers.set('Idempotency-Key', crypto.randomUUID());
-  },
-};
+function keyHeaders({ apiKey, workspaceId }: ClientOptions): Authorize {
+  return (headers) => {
+    if (!headers.has('Authorization')) headers.set('Authorization', `Bearer ${apiKey}`);
+    if (!headers.has('X-Svc-Workspace')) headers.set('X-Svc-Workspace', workspaceId);
+  };
+}
 
-/** Adds the CSRF token of the session, and the chosen workspace and environment. */
-function sessionHeaders({ csrfToken, scope }: SessionClientOptions): Middleware {
-  return {
-    onRequest({ request }) {
-      const token = csrfToken();
-      if (request.method !== 'GET' && token !== undefined) request.headers.set('X-Framelane-CSRF', token);
-      const chosen = scope?.();
-      if (chosen === undefined || request.headers.has('X-Svc-Workspace')) return;
-      request.headers.set('X-Svc-Workspace', chosen.workspaceId);
-      request.headers.set('X-Framelane-Environment', chosen.environment);
-    },
+/** The CSRF token of the session, and the chosen workspace and environment. */
+function sessionHeaders({ csrfToken, scope }: SessionClientOptions): Authorize {
+  return (headers, method) => {
+    const token = csrfToken();
+    if (method !== 'GET' && token !== undefined) headers.set('X-Framelane-CSRF', token);
+    const chosen = scope?.();
+    if (chosen === undefined || headers.has('X-Svc-Workspace')) return;
+    headers.set('X-Svc-Workspace', chosen.workspaceId);
+    headers.set('X-Framelane-Environment', chosen.environment);
   };
 }

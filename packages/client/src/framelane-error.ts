@@ -13,8 +13,9 @@ export class FramelaneError extends Error {
   override readonly name: string = 'FramelaneError';
   /**
    * The `code` of the API's problem. Other codes are `connection_failed` without a complete response, `unexpected_response` if an error
-   * response has no problem or a response is not from Framelane, `source_changed` if a file became shorter during the upload,
-   * `upload_incomplete` if the engine received no more of it, and `webhook_not_verified` if the signature of an event is not valid.
+   * response has no problem or a response is not from Framelane, `invalid_path_parameter` if an id is empty, `.` or `..`,
+   * `source_changed` if a file became shorter during the upload, `upload_incomplete` if the engine received no more of it, and
+   * `webhook_not_verified` if the signature of an event is not valid.
    */
   readonly code: string;
   /** HTTP status; null without a response, and if a successful response is not JSON. */
@@ -62,16 +63,12 @@ export class VideoFailedError extends FramelaneError {
   }
 }
 
-/** A call's result in openapi-fetch: `data`, or `error` instead. */
+/** What a call resolves with: `data`, or `error` instead. */
 export type Outcome<Data> = { data?: Data; error?: unknown; response: Response };
 
-/** Returns the data of a call. Throws a FramelaneError if the response is an error or is not from the API. */
+/** Returns the data of a call. Throws a FramelaneError if the response is an error. */
 export async function unwrap<Data>(call: Promise<Outcome<Data>>): Promise<Data> {
-  const { data, error, response } = await call.catch((cause: unknown) => {
-    if (!(cause instanceof SyntaxError)) throw cause;
-    const message = 'The response is not JSON, so it is not from Framelane. Check `baseUrl`.';
-    throw new FramelaneError(message, { code: 'unexpected_response', cause });
-  });
+  const { data, error, response } = await call;
   if (!response.ok) throw errorOf(response.status, response.headers.get('x-request-id'), error);
   return data as Data;
 }

@@ -18,13 +18,14 @@ export {
   unwrap,
   VideoFailedError,
 } from './framelane-error.ts';
+export type { CallOptions } from './operations.ts';
 export {
   type PreviewOptions,
   previewUrl,
   type ThumbnailOptions,
   thumbnailUrl,
 } from './picture-urls.ts';
-export type { CallOptions, Resources, SourceOptions } from './resources.ts';
+export type { Resources, SourceOptions } from './resources.ts';
 export type { RetryOptions } from './retries.ts';
 export { verifyWebhook, type WebhookHeaders } from './verify-webhook.ts';
 export type { WaitOptions } from './wait-until-ready.ts';

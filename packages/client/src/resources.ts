@@ -1,4 +1,4 @@
-import type { Client } from 'openapi-fetch';
+import type { Api } from './api.ts';
 import type {
   ImportRequest,
   Paths,
@@ -10,15 +10,8 @@ import type {
 } from './contract.ts';
 import { errorOf, unwrap } from './framelane-error.ts';
 import { listAll } from './list.ts';
-import type { RetryOptions } from './retries.ts';
+import type { CallOptions } from './operations.ts';
 import { type WaitOptions, waitUntilReady } from './wait-until-ready.ts';
-
-export type CallOptions = RetryOptions & {
-  /** Aborts the call, retries included. The call throws the reason of the signal. */
-  signal?: AbortSignal | undefined;
-  /** For a POST: your own key in place of a random one, e.g. to retry the call after a restart. */
-  idempotencyKey?: string | undefined;
-};
 
 export type SourceOptions = CallOptions & {
   /** The bytes to download, e.g. `bytes=1000-` to resume. The response has the status 206. */
@@ -36,16 +29,6 @@ export type CaptionsOptions = CallOptions & {
   default?: boolean | undefined;
 };
 
-/** The options of a call as openapi-fetch takes them. */
-type RequestOptions = (
-  options?: CallOptions,
-  response?: { streamed: boolean },
-) => {
-  signal: AbortSignal | null;
-  headers: { 'Idempotency-Key': string | undefined };
-  fetch: (request: Request) => Promise<Response>;
-};
-
 type Query<Path extends '/videos' | '/webhooks' | '/webhooks/{id}/deliveries' | '/api-keys' | '/auth/usage'> =
   NonNullable<Paths[Path]['get']['parameters']['query']>;
 
@@ -55,35 +38,37 @@ export type Resources = ReturnType<typeof createResources>;
  * One method for each operation of the contract that a program calls. Lists yield every entry and fetch the next page when
  * it is needed. All methods throw a FramelaneError if the request fails.
  */
-export function createResources(api: Client<Paths>, requestOptions: RequestOptions) {
+export function createResources(api: Api) {
   return {
     uploadTickets: {
       /** Creates a video and the ticket for the upload of its file. */
       create: (body: UploadTicketRequest, options?: CallOptions): Promise<UploadTicket> =>
-        unwrap(api.POST('/videos/upload-ticket', { body, ...requestOptions(options) })),
+        unwrap(api.POST('/videos/upload-ticket', { ...options, body })),
     },
     videos: {
       /** Creates a video from a file on a web server. Resolves before the file has arrived; `import` shows the progress. */
       import: (body: ImportRequest, options?: CallOptions): Promise<Video> =>
-        unwrap(api.POST('/videos/import', { body, ...requestOptions(options) })),
+        unwrap(api.POST('/videos/import', { ...options, body })),
       get: (id: string, options?: CallOptions): Promise<Video> =>
-        unwrap(api.GET('/videos/{id}', { params: { path: { id } }, ...requestOptions(options) })),
+        unwrap(api.GET('/videos/{id}', { ...options, params: { path: { id } } })),
       /** What has happened to a video, oldest first. */
       timeline: async (id: string, options?: CallOptions): Promise<Schemas['TimelineEntry'][]> => {
         const { data } = await unwrap(
-          api.GET('/videos/{id}/timeline', { params: { path: { id } }, ...requestOptions(options) }),
+          api.GET('/videos/{id}/timeline', { ...options, params: { path: { id } } }),
         );
         return data;
       },
       list: (query: Query<'/videos'> = {}, options?: CallOptions): AsyncGenerator<Video, void> =>
-        listAll(api, '/videos', { params: { query }, ...requestOptions(options) }),
+        listAll((position) =>
+          api.GET('/videos', { ...options, params: { query: { ...query, ...position } } }),
+        ),
       update: (id: string, body: Schemas['VideoPatch'], options?: CallOptions): Promise<Video> =>
-        unwrap(api.PATCH('/videos/{id}', { params: { path: { id } }, body, ...requestOptions(options) })),
+        unwrap(api.PATCH('/videos/{id}', { ...options, params: { path: { id } }, body })),
       delete: (id: string, options?: CallOptions): Promise<undefined> =>
-        unwrap(api.DELETE('/videos/{id}', { params: { path: { id } }, ...requestOptions(options) })),
+        unwrap(api.DELETE('/videos/{id}', { ...options, params: { path: { id } } })),
       /** Transcodes the file of a failed video again. */
       retry: (id: string, options?: CallOptions): Promise<Video> =>
-        unwrap(api.POST('/videos/{id}/retry', { params: { path: { id } }, ...requestOptions(options) })),
+        unwrap(api.POST('/videos/{id}/retry', { ...options, params: { path: { id } } })),
       /**
        * Downloads the uploaded file. `body` of the response is a stream; `Readable.fromWeb` converts it to a Node stream. An interrupted
        * body is not retried: call again with the missing range.
@@ -93,36 +78,32 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
         { range, ifRange, ...options }: SourceOptions = {},
       ): Promise<Response> => {
         const { error, response } = await api.GET('/videos/{id}/source', {
+          ...options,
           params: {
             path: { id },
             header: { ...(range && { Range: range }), ...(ifRange && { 'If-Range': ifRange }) },
           },
           parseAs: 'stream',
-          ...requestOptions(options, { streamed: true }),
         });
         if (!response.ok) throw errorOf(response.status, response.headers.get('x-request-id'), error);
         return response;
       },
       /** Deletes the uploaded file of a video that is ready or failed. The video can no longer be retried. */
       deleteSource: (id: string, options?: CallOptions): Promise<undefined> =>
-        unwrap(api.DELETE('/videos/{id}/source', { params: { path: { id } }, ...requestOptions(options) })),
+        unwrap(api.DELETE('/videos/{id}/source', { ...options, params: { path: { id } } })),
       /** Sets or replaces the poster with a JPEG image. */
-      setPoster: (id: string, image: Blob | Uint8Array, options?: CallOptions): Promise<Video> => {
-        const { headers, ...others } = requestOptions(options);
-        return unwrap(
+      setPoster: (id: string, image: Blob | Uint8Array, options?: CallOptions): Promise<Video> =>
+        unwrap(
           api.PUT('/videos/{id}/poster', {
+            ...options,
             params: { path: { id } },
-            // The type of the contract for a file is a string.
-            body: image as unknown as string,
-            bodySerializer: (body) => body,
-            ...others,
-            headers: { ...headers, 'Content-Type': 'image/jpeg' },
+            body: image,
+            headers: { 'Content-Type': 'image/jpeg' },
           }),
-        );
-      },
+        ),
       /** Deletes the poster that was set: the thumbnail is a frame of the video again. */
       deletePoster: (id: string, options?: CallOptions): Promise<undefined> =>
-        unwrap(api.DELETE('/videos/{id}/poster', { params: { path: { id } }, ...requestOptions(options) })),
+        unwrap(api.DELETE('/videos/{id}/poster', { ...options, params: { path: { id } } })),
       /** Creates a token that plays a `signed` video. */
       createPlaybackToken: (
         id: string,
@@ -131,15 +112,15 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
       ): Promise<Schemas['PlaybackToken']> =>
         unwrap(
           api.POST('/videos/{id}/playback-tokens', {
+            ...options,
             params: { path: { id } },
             body,
-            ...requestOptions(options),
           }),
         ),
       /** Polls until a video can be played. Throws a VideoFailedError if it fails. */
       waitUntilReady: (id: string, options?: WaitOptions): Promise<ReadyVideo> =>
         waitUntilReady(
-          () => unwrap(api.GET('/videos/{id}', { params: { path: { id } }, ...requestOptions(options) })),
+          () => unwrap(api.GET('/videos/{id}', { ...options, params: { path: { id } } })),
           options,
         ),
     },
@@ -148,9 +129,9 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
       create: (videoId: string, body: Schemas['ClipRequest'], options?: CallOptions): Promise<Video> =>
         unwrap(
           api.POST('/videos/{id}/clips', {
+            ...options,
             params: { path: { id: videoId } },
             body,
-            ...requestOptions(options),
           }),
         ),
     },
@@ -166,9 +147,9 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
       ): Promise<Schemas['Download'][]> => {
         const { data } = await unwrap(
           api.POST('/videos/{id}/downloads', {
+            ...options,
             params: { path: { id: videoId } },
             body: { files },
-            ...requestOptions(options),
           }),
         );
         return data;
@@ -176,8 +157,8 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
       list: async (videoId: string, options?: CallOptions): Promise<Schemas['Download'][]> => {
         const { data } = await unwrap(
           api.GET('/videos/{id}/downloads', {
+            ...options,
             params: { path: { id: videoId } },
-            ...requestOptions(options),
           }),
         );
         return data;
@@ -186,8 +167,8 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
       delete: (videoId: string, file: Schemas['DownloadName'], options?: CallOptions): Promise<undefined> =>
         unwrap(
           api.DELETE('/videos/{id}/downloads/{file}', {
+            ...options,
             params: { path: { id: videoId, file } },
-            ...requestOptions(options),
           }),
         ),
     },
@@ -196,38 +177,34 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
       create: (
         image: Blob | Uint8Array,
         { type, name, ...options }: CallOptions & { type: 'image/png' | 'image/jpeg'; name?: string },
-      ): Promise<Schemas['Watermark']> => {
-        const { headers, ...others } = requestOptions(options);
-        return unwrap(
+      ): Promise<Schemas['Watermark']> =>
+        unwrap(
           api.POST('/watermarks', {
+            ...options,
             params: { query: { ...(name !== undefined && { name }) } },
-            // The type of the contract for a file is a string.
-            body: image as unknown as string,
-            bodySerializer: (body) => body,
-            ...others,
-            headers: { ...headers, 'Content-Type': type },
+            body: image,
+            headers: { 'Content-Type': type },
           }),
-        );
-      },
+        ),
       /** All images of the workspace, newest first. */
       list: async (options?: CallOptions): Promise<Schemas['Watermark'][]> => {
-        const { data } = await unwrap(api.GET('/watermarks', requestOptions(options)));
+        const { data } = await unwrap(api.GET('/watermarks', options));
         return data;
       },
       get: (id: string, options?: CallOptions): Promise<Schemas['Watermark']> =>
-        unwrap(api.GET('/watermarks/{id}', { params: { path: { id } }, ...requestOptions(options) })),
+        unwrap(api.GET('/watermarks/{id}', { ...options, params: { path: { id } } })),
       /** The file of an image, PNG or JPEG. */
       getImage: (id: string, options?: CallOptions): Promise<Blob> =>
         unwrap(
           api.GET('/watermarks/{id}/image', {
+            ...options,
             params: { path: { id } },
             parseAs: 'blob',
-            ...requestOptions(options),
           }),
         ),
       /** Deletes an image for new videos; those that have it keep it. */
       delete: (id: string, options?: CallOptions): Promise<undefined> =>
-        unwrap(api.DELETE('/watermarks/{id}', { params: { path: { id } }, ...requestOptions(options) })),
+        unwrap(api.DELETE('/watermarks/{id}', { ...options, params: { path: { id } } })),
     },
     captions: {
       /** Sets or replaces the captions of a language (BCP 47) with a WebVTT or SubRip file. */
@@ -237,10 +214,10 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
         file: string,
         { format, label, default: isDefault, ...options }: CaptionsOptions = {},
       ): Promise<Schemas['Captions']> => {
-        const { headers, ...others } = requestOptions(options);
         const isWebVtt = format === undefined ? /^\ufeff?WEBVTT/.test(file) : format === 'webvtt';
         return unwrap(
           api.PUT('/videos/{id}/captions/{language}', {
+            ...options,
             params: {
               path: { id: videoId, language },
               query: {
@@ -249,9 +226,7 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
               },
             },
             body: file,
-            bodySerializer: (body) => body,
-            ...others,
-            headers: { ...headers, 'Content-Type': isWebVtt ? 'text/vtt' : 'application/x-subrip' },
+            headers: { 'Content-Type': isWebVtt ? 'text/vtt' : 'application/x-subrip' },
           }),
         );
       },
@@ -266,9 +241,9 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
       ): Promise<Schemas['AutoCaptions'][]> => {
         const { data } = await unwrap(
           api.POST('/videos/{id}/captions/generate', {
+            ...options,
             params: { path: { id: videoId } },
             body: { autoCaptions },
-            ...requestOptions(options),
           }),
         );
         return data;
@@ -282,14 +257,14 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
       ): Promise<Schemas['Captions']> =>
         unwrap(
           api.PATCH('/videos/{id}/captions/{language}', {
+            ...options,
             params: { path: { id: videoId, language } },
             body,
-            ...requestOptions(options),
           }),
         ),
       list: async (videoId: string, options?: CallOptions): Promise<Schemas['Captions'][]> => {
         const { data } = await unwrap(
-          api.GET('/videos/{id}/captions', { params: { path: { id: videoId } }, ...requestOptions(options) }),
+          api.GET('/videos/{id}/captions', { ...options, params: { path: { id: videoId } } }),
         );
         return data;
       },
@@ -297,9 +272,9 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
       get: (videoId: string, language: string, options?: CallOptions): Promise<string> =>
         unwrap(
           api.GET('/videos/{id}/captions/{language}', {
+            ...options,
             params: { path: { id: videoId, language } },
             parseAs: 'text',
-            ...requestOptions(options),
           }),
         ),
       /**
@@ -308,8 +283,8 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
       delete: (videoId: string, language: string, options?: CallOptions): Promise<undefined> =>
         unwrap(
           api.DELETE('/videos/{id}/captions/{language}', {
+            ...options,
             params: { path: { id: videoId, language } },
-            ...requestOptions(options),
           }),
         ),
     },
@@ -321,39 +296,35 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
         options?: CallOptions,
       ): Promise<Schemas['Chapters']> => {
         const params = { path: { id: videoId } };
-        const { headers, ...others } = requestOptions(options);
         if (typeof chapters !== 'string') {
           const body = { chapters: [...chapters] };
-          return unwrap(api.PUT('/videos/{id}/chapters', { params, body, headers, ...others }));
+          return unwrap(api.PUT('/videos/{id}/chapters', { ...options, params, body }));
         }
         return unwrap(
           api.PUT('/videos/{id}/chapters', {
+            ...options,
             params,
             body: chapters,
-            bodySerializer: (body) => body,
-            ...others,
-            headers: { ...headers, 'Content-Type': 'text/vtt' },
+            headers: { 'Content-Type': 'text/vtt' },
           }),
         );
       },
       get: (videoId: string, options?: CallOptions): Promise<Schemas['Chapters']> =>
-        unwrap(
-          api.GET('/videos/{id}/chapters', { params: { path: { id: videoId } }, ...requestOptions(options) }),
-        ),
+        unwrap(api.GET('/videos/{id}/chapters', { ...options, params: { path: { id: videoId } } })),
       /** The chapters as a WebVTT file. */
       getWebVtt: (videoId: string, options?: CallOptions): Promise<string> =>
         unwrap(
           api.GET('/videos/{id}/chapters.vtt', {
+            ...options,
             params: { path: { id: videoId } },
             parseAs: 'text',
-            ...requestOptions(options),
           }),
         ),
       delete: (videoId: string, options?: CallOptions): Promise<undefined> =>
         unwrap(
           api.DELETE('/videos/{id}/chapters', {
+            ...options,
             params: { path: { id: videoId } },
-            ...requestOptions(options),
           }),
         ),
     },
@@ -362,40 +333,41 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
       create: (
         body: Partial<Schemas['NewWebhook']> & { url: string },
         options?: CallOptions,
-      ): Promise<Schemas['WebhookWithSecret']> =>
-        unwrap(api.POST('/webhooks', { body, ...requestOptions(options) })),
+      ): Promise<Schemas['WebhookWithSecret']> => unwrap(api.POST('/webhooks', { ...options, body })),
       get: (id: string, options?: CallOptions): Promise<Schemas['Webhook']> =>
-        unwrap(api.GET('/webhooks/{id}', { params: { path: { id } }, ...requestOptions(options) })),
+        unwrap(api.GET('/webhooks/{id}', { ...options, params: { path: { id } } })),
       list: (
         query: Query<'/webhooks'> = {},
         options?: CallOptions,
       ): AsyncGenerator<Schemas['Webhook'], void> =>
-        listAll(api, '/webhooks', { params: { query }, ...requestOptions(options) }),
+        listAll((position) =>
+          api.GET('/webhooks', { ...options, params: { query: { ...query, ...position } } }),
+        ),
       update: (
         id: string,
         body: Schemas['WebhookPatch'],
         options?: CallOptions,
       ): Promise<Schemas['Webhook']> =>
-        unwrap(api.PATCH('/webhooks/{id}', { params: { path: { id } }, body, ...requestOptions(options) })),
+        unwrap(api.PATCH('/webhooks/{id}', { ...options, params: { path: { id } }, body })),
       delete: (id: string, options?: CallOptions): Promise<undefined> =>
-        unwrap(api.DELETE('/webhooks/{id}', { params: { path: { id } }, ...requestOptions(options) })),
+        unwrap(api.DELETE('/webhooks/{id}', { ...options, params: { path: { id } } })),
       /** Creates a new `secret`. For 24 hours, events are signed with the old one, too. */
       rotateSecret: (id: string, options?: CallOptions): Promise<Schemas['RotatedWebhook']> =>
-        unwrap(
-          api.POST('/webhooks/{id}/rotate-secret', { params: { path: { id } }, ...requestOptions(options) }),
-        ),
+        unwrap(api.POST('/webhooks/{id}/rotate-secret', { ...options, params: { path: { id } } })),
       /** Sends a `webhook.test` event. */
       test: (id: string, options?: CallOptions): Promise<Schemas['WebhookDelivery']> =>
-        unwrap(api.POST('/webhooks/{id}/test', { params: { path: { id } }, ...requestOptions(options) })),
+        unwrap(api.POST('/webhooks/{id}/test', { ...options, params: { path: { id } } })),
       listDeliveries: (
         id: string,
         query: Query<'/webhooks/{id}/deliveries'> = {},
         options?: CallOptions,
       ): AsyncGenerator<Schemas['WebhookDelivery'], void> =>
-        listAll(api, '/webhooks/{id}/deliveries', {
-          params: { path: { id }, query },
-          ...requestOptions(options),
-        }),
+        listAll((position) =>
+          api.GET('/webhooks/{id}/deliveries', {
+            ...options,
+            params: { path: { id }, query: { ...query, ...position } },
+          }),
+        ),
       /** A delivery with what its attempts sent and received. */
       getDelivery: (
         id: string,
@@ -404,8 +376,8 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
       ): Promise<Schemas['WebhookDeliveryDetails']> =>
         unwrap(
           api.GET('/webhooks/{id}/deliveries/{deliveryId}', {
+            ...options,
             params: { path: { id, deliveryId } },
-            ...requestOptions(options),
           }),
         ),
       /** Sends the event of a delivery again. */
@@ -416,29 +388,30 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
       ): Promise<Schemas['WebhookDelivery']> =>
         unwrap(
           api.POST('/webhooks/{id}/deliveries/{deliveryId}/redeliver', {
+            ...options,
             params: { path: { id, deliveryId } },
-            ...requestOptions(options),
           }),
         ),
     },
     apiKeys: {
       /** Creates a key. Store the `secret` of the result. */
       create: (body: Schemas['ApiKeyRequest'], options?: CallOptions): Promise<Schemas['CreatedApiKey']> =>
-        unwrap(api.POST('/api-keys', { body, ...requestOptions(options) })),
+        unwrap(api.POST('/api-keys', { ...options, body })),
       list: (
         query: Query<'/api-keys'> = {},
         options?: CallOptions,
       ): AsyncGenerator<Schemas['ApiKey'], void> =>
-        listAll(api, '/api-keys', { params: { query }, ...requestOptions(options) }),
+        listAll((position) =>
+          api.GET('/api-keys', { ...options, params: { query: { ...query, ...position } } }),
+        ),
       revoke: (id: string, options?: CallOptions): Promise<undefined> =>
-        unwrap(api.DELETE('/api-keys/{id}', { params: { path: { id } }, ...requestOptions(options) })),
+        unwrap(api.DELETE('/api-keys/{id}', { ...options, params: { path: { id } } })),
     },
     account: {
       /** The workspace and the permissions of the API key. */
-      whoami: (options?: CallOptions): Promise<Schemas['Whoami']> =>
-        unwrap(api.GET('/auth/whoami', requestOptions(options))),
+      whoami: (options?: CallOptions): Promise<Schemas['Whoami']> => unwrap(api.GET('/auth/whoami', options)),
       usage: (query: Query<'/auth/usage'> = {}, options?: CallOptions): Promise<Schemas['Usage']> =>
-        unwrap(api.GET('/auth/usage', { params: { query }, ...requestOptions(options) })),
+        unwrap(api.GET('/auth/usage', { ...options, params: { query } })),
     },
   };
 }

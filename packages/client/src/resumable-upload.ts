@@ -1,7 +1,8 @@
 import type { UploadReceipt, UploadTicket } from './contract.ts';
 import { ConnectionError, errorOf, FramelaneError } from './framelane-error.ts';
+import { parseBody } from './parse-body.ts';
 import { pause } from './pause.ts';
-import { parseBody, type UploadOptions, type UploadPermit } from './upload.ts';
+import type { UploadOptions, UploadPermit } from './upload.ts';
 
 /** Larger files are sent as resumable uploads by default. */
 const LARGEST_FORM_BYTES = 64 * 1024 ** 2;

@@ -1,5 +1,6 @@
 import type { UploadReceipt, UploadTicket } from './contract.ts';
 import { errorOf } from './framelane-error.ts';
+import { parseBody } from './parse-body.ts';
 
 /**
  * The part of a ticket that an upload needs. A browser can have it: it is valid for one file. Without `tusUrl` and `videoId`,
@@ -34,13 +35,4 @@ export function readReceipt(status: number, requestId: string | null, text: stri
   const body = parseBody(text);
   if (status !== 202 || typeof body === 'string') throw errorOf(status, requestId, body);
   return body as UploadReceipt;
-}
-
-/** A JSON body, or any other as text. */
-export function parseBody(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

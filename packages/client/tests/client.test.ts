@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { collectGarbage } from '@framelane/test-kit/collect-garbage';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { ApiError, createClient, unwrap } from '../src/index.ts';
@@ -152,6 +153,110 @@ describe('a call', () => {
     expect(await unwrap(client.GET('/auth/whoami'))).toEqual({
       url: 'https://video.example.com/v1/auth/whoami',
     });
+  });
+});
+
+describe('a request', () => {
+  test('has the values of its path and its query, escaped', async () => {
+    const { client, requests } = await clientOf(json200({}), json200({}));
+    await client.PUT('/videos/{id}/captions/{language}', {
+      params: { path: { id: 'a/b?', language: '%2e' }, query: { label: "ä &=+!'()*", default: false } },
+      headers: { 'Content-Type': 'text/vtt' },
+      body: 'WEBVTT',
+    });
+    await client.GET('/videos', { params: { query: { status: [] } } });
+    const query = 'label=%C3%A4%20%26%3D%2B%21%27%28%29%2A&default=false';
+    expect(requests.map(({ url }) => url)).toEqual([
+      `/v1/videos/a%2Fb%3F/captions/%252e?${query}`,
+      '/v1/videos',
+    ]);
+  });
+
+  test.each(['', '.', '..', '../a', 'a\\..'])(
+    'is not sent with the id "%s", which would name another resource',
+    async (id) => {
+      const { client, requests } = await clientOf();
+      const calls = [client.captions.delete(VIDEO, id), client.videos.delete(id)];
+      for (const call of calls)
+        await expect(call).rejects.toMatchObject({
+          code: 'invalid_path_parameter',
+          message: expect.stringMatching(/^".*" cannot be the value of `(language|id)` in \/videos/),
+        });
+      expect(requests).toEqual([]);
+    },
+  );
+
+  test('has a body of JSON, or the bytes of another type', async () => {
+    const bodies: string[] = [];
+    const store: Handler = async (req, res) => {
+      bodies.push(`${req.headers['content-type']} ${await text(req)}`);
+      respondJson(res, 200, {});
+    };
+    const { client } = await clientOf(store, store, store, store);
+    await client.videos.update(VIDEO, { title: 'Größe' });
+    await client.videos.setPoster(VIDEO, new Uint8Array([65, 66]));
+    await client.videos.setPoster(VIDEO, new Blob(['CD'], { type: 'image/gif' }));
+    await client.chapters.set(VIDEO, 'WEBVTT');
+    expect(bodies).toEqual([
+      'application/json {"title":"Größe"}',
+      'image/jpeg AB',
+      'image/jpeg CD',
+      'text/vtt WEBVTT',
+    ]);
+  });
+
+  test('can have its own headers, retries and signal', async () => {
+    const busy = refused(503, 'unavailable', { 'Retry-After': '0' });
+    const { client, requests } = await clientOf(busy, busy);
+    const headers = { Authorization: 'Bearer svc_test_other', 'X-Request-Id': undefined };
+    const { error } = await client.GET('/auth/whoami', { headers, retries: 1 });
+    expect([error?.code, requests.length]).toEqual(['unavailable', 2]);
+    expect(requests[1]?.headers.authorization).toBe('Bearer svc_test_other');
+    expect(requests[1]?.headers['x-request-id']).toBeUndefined();
+    const reason = new Error('the caller left');
+    const call = client.GET('/auth/whoami', { signal: AbortSignal.abort(reason) });
+    await expect(call).rejects.toBe(reason);
+    expect(requests).toHaveLength(2);
+  });
+
+  test.each([
+    ['a record', { 'X-Trace': 'one', 'X-Other': undefined }],
+    ['Headers', new Headers({ 'X-Trace': 'one' })],
+    ['a list', [['X-Trace', 'one']] as [string, string][]],
+  ])('takes headers as %s, and leaves out what has no value', async (_what, headers) => {
+    const { client, requests } = await clientOf(json200({}));
+    const absent = { cursor: undefined, tag: null } as object;
+    await client.GET('/videos', { headers, params: { query: { limit: 5, ...absent }, header: absent } });
+    const [{ url, headers: sent }] = requests as [IncomingMessage];
+    expect([url, sent['x-trace']]).toEqual(['/v1/videos?limit=5', 'one']);
+    for (const name of ['x-other', 'cursor', 'tag', 'content-type', 'idempotency-key'])
+      expect(sent).not.toHaveProperty(name);
+  });
+
+  test('is sent below the base URL, with or without a slash at its end', async () => {
+    const urls: string[] = [];
+    const fetch = async ({ url }: Request) => {
+      urls.push(url);
+      return Response.json({});
+    };
+    for (const baseUrl of ['https://video.example.com/a/v1', 'https://video.example.com/a/v1/'])
+      await createClient({ baseUrl, ...CREDENTIALS, fetch }).account.whoami();
+    expect(urls).toEqual(Array(2).fill('https://video.example.com/a/v1/auth/whoami'));
+  });
+
+  test('can read its response as text, and a problem all the same', async () => {
+    const { client } = await clientOf(
+      (_req, res) => res.writeHead(200, { 'Content-Type': 'text/vtt' }).end('WEBVTT'),
+      refused(404, 'captions_not_found'),
+    );
+    expect(await client.captions.get(VIDEO, 'en')).toBe('WEBVTT');
+    await expect(client.captions.get(VIDEO, 'en')).rejects.toMatchObject({ code: 'captions_not_found' });
+  });
+
+  test('resolves with undefined for a response without a body', async () => {
+    const { client } = await clientOf((_req, res) => res.writeHead(200).end());
+    const { data, error, response } = await client.GET('/auth/whoami');
+    expect([data, error, response.status]).toEqual([undefined, undefined, 200]);
   });
 });
 

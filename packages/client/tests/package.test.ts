@@ -30,6 +30,10 @@ export async function use(): Promise<void> {
   const { videoId } = await uploadVideo(client, 'a.mp4', { title: 'A', playbackPolicy: 'signed' });
   const hls: string = (await client.videos.waitUntilReady(videoId)).hls;
   const deleted: undefined = await client.videos.delete(videoId);
+  const poster = { params: { path: { id: videoId } }, body: new Blob([]), headers: { 'Content-Type': 'image/jpeg' } };
+  await client.PUT('/videos/{id}/poster', poster);
+  const image = await client.GET('/watermarks/{id}/image', { params: { path: { id: 'wmk_1' } }, parseAs: 'blob', retries: 1 });
+  image.data satisfies Blob | undefined;
   await client.videos.update(videoId, { metadata: { owner: null } });
   for await (const video of client.videos.list({ status: ['ready'] })) keep(video);
   for await (const webhook of client.webhooks.list()) webhook satisfies Schemas['Webhook'];
@@ -54,6 +58,8 @@ export async function misuse(): Promise<void> {
   await client.GET('/videos/{id}'); // mistake
   await client.GET('/upload'); // mistake
   await client.POST('/files'); // mistake
+  await client.DELETE('/auth/whoami'); // mistake
+  await client.GET('/auth/whoami', { retry: 1 }); // mistake
   await client.POST('/videos/upload-ticket', { body: { title: 'A' } }); // mistake
   await client.videos.get(); // mistake
   await client.videos.update('vid_1', { title: 1 }); // mistake
@@ -135,6 +141,7 @@ describe('the package, installed outside of the workspace', () => {
       './browser.js',
       './framelane-error.js',
       './resumable-upload.js',
+      './parse-body.js',
       './pause.js',
       './upload.js',
     ]);

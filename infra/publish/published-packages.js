@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { ROOT } from '../bootstrap/project.js';
+
+/** The packages that npm gets, by their folders in `packages`. */
+export const PUBLISHED = ['client', 'hls-conformance'];
+
+const REPOSITORY = 'https://github.com/framelane/framelane';
+/** Fields that are copied as they are. */
+const KEPT = ['name', 'version', 'description', 'keywords', 'license', 'type', 'sideEffects', 'engines'];
+
+/** The package.json of a package in the workspace. */
+export function readManifest(name) {
+  return JSON.parse(readFileSync(join(ROOT, 'packages', name, 'package.json'), 'utf8'));
+}
+
+/** The package.json that npm gets. It names compiled modules, and versions in place of `catalog:`. */
+export function publishedManifest(name) {
+  const manifest = readManifest(name);
+  return {
+    ...Object.fromEntries(KEPT.filter((field) => field in manifest).map((field) => [field, manifest[field]])),
+    homepage: `${REPOSITORY}/tree/main/packages/${name}#readme`,
+    bugs: `${REPOSITORY}/issues`,
+    repository: { type: 'git', url: `git+${REPOSITORY}.git`, directory: `packages/${name}` },
+    // npm keeps a new package with a scope private unless it is told otherwise.
+    publishConfig: { access: 'public' },
+    ...(manifest.imports && { imports: { '#openapi': './openapi.d.ts' } }),
+    exports: { ...compiled(manifest.exports), './package.json': './package.json' },
+    ...(manifest.bin && { bin: compiled(manifest.bin) }),
+    dependencies: withVersions(manifest.dependencies ?? {}),
+  };
+}
+
+/** `./src/x.ts` → `./x.js`. TypeScript finds `./x.d.ts` beside it. */
+function compiled(entries) {
+  return Object.fromEntries(
+    Object.entries(entries).map(([key, path]) => [
+      key,
+      path.replace(/^\.\/src\//, './').replace(/\.ts$/, '.js'),
+    ]),
+  );
+}
+
+/** Compatible versions, so that users get the fixes of a dependency without a release of ours. */
+function withVersions(dependencies) {
+  const { catalog } = parse(readFileSync(join(ROOT, 'pnpm-workspace.yaml'), 'utf8'));
+  return Object.fromEntries(Object.keys(dependencies).map((name) => [name, `^${catalog[name]}`]));
+}
