@@ -7,6 +7,7 @@ import { requires } from '../../packages/test-kit/src/requires.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { renderKustomization } from '../testing/kustomize.js';
 import { readAll, stopSeconds, variablesOf } from '../testing/service-settings.js';
+import { chartFiles } from './chart-files.js';
 import { obstacleToHelm, unpackHelm } from './helm-program.js';
 import { BASE, BASE_VALUES, CHART, kustomizeBase } from './kustomize-base.js';
 
@@ -20,6 +21,11 @@ const SECRET = /(_URL_?|_KEY|_KEY_ID|_SECRET)(_PREVIOUS)?$/;
 const NO_SECRET = ['CDN_BASE_URL', 'ENGINE_PUBLIC_URL', 'PUBLIC_URL', 'RECOGNIZER_URL'];
 
 const schema = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'));
+
+test('the copies of alerts and dashboard in the chart are those that `pnpm manifests` writes', () => {
+  for (const [path, text] of Object.entries(chartFiles()))
+    expect([path, readFileSync(join(CHART, path), 'utf8')]).toEqual([path, text]);
+});
 
 test('the schema knows all variables of the services that are settings', () => {
   const all = new Set(['control-plane', 'engine'].flatMap((program) => [...variablesOf(program)]));
@@ -280,6 +286,7 @@ helmRequirement.describe('the chart', () => {
     ],
     ['an unknown setting', { ...LEAST, uploader: { settings: { S3_BUCKT: 'a' } } }, ["'S3_BUCKT'"]],
     ['a secret', { ...LEAST, transcoder: { settings: { AMQP_URL: 'a' } } }, ["'AMQP_URL'"]],
+    ['a tag that YAML reads as a number', { ...LEAST, image: { tag: 20261129 } }, ["at '/image/tag'"]],
     ['no URL', { ...LEAST, settings: { S3_ENDPOINT: 's3' } }, ["at '/settings/S3_ENDPOINT'"]],
     ['no number', { ...LEAST, uploader: { replicas: 'two' } }, ["at '/uploader/replicas'", 'want integer']],
     ['a tag as digest', { ...LEAST, image: { engine: { digest: '1.2' } } }, ["at '/image/engine/digest'"]],
@@ -295,6 +302,17 @@ helmRequirement.describe('the chart', () => {
     const chart = join(folder, `framelane-${version}.tgz`);
     expect(render(EVERYTHING, { chart })).toEqual(render(EVERYTHING));
     expect(helm('lint', chart, '--strict', ...given(EVERYTHING))).toContain('0 chart(s) failed');
+  });
+
+  test('it can be a dependency of another chart', () => {
+    const parent = join(folder, 'parent');
+    cpSync(CHART, join(parent, 'charts/framelane'), { recursive: true });
+    const dependencies = [{ name: 'framelane', version: '*', condition: 'framelane.enabled' }];
+    const chart = { apiVersion: 'v2', name: 'parent', version: '1.0.0', dependencies };
+    writeFileSync(join(parent, 'Chart.yaml'), JSON.stringify(chart));
+    const values = (enabled) => ({ global: { region: 'eu' }, framelane: { ...LEAST, enabled } });
+    expect(render(values(true), { chart: parent })).toEqual(render(LEAST));
+    expect(render(values(false), { chart: parent })).toEqual([]);
   });
 
   test('the notes name the commands and what is missing', () => {
