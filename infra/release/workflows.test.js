@@ -18,6 +18,7 @@ const find = (wanted) => WORKFLOWS.find(({ file }) => file === wanted).workflow;
 /** The jobs that may write, and what. */
 const WRITES = {
   'codeql.yml analyze': ['security-events'],
+  'release.yml chart': ['id-token', 'packages'],
   'release.yml images': ['packages'],
   'release.yml notes': ['contents'],
   'release.yml packages': ['id-token'],
@@ -87,7 +88,9 @@ test('the release builds and signs every image of the Dockerfile that compose na
 test('nothing is published before all tests and the scan have passed', () => {
   const { jobs } = find('release.yml');
   expect(jobs.images.needs).toEqual(['check', 'test']);
-  expect([jobs.sign.needs, jobs.packages.needs, jobs.notes.needs]).toEqual(['images', 'sign', 'packages']);
+  expect(jobs.sign.needs).toBe('images');
+  expect([jobs.packages.needs, jobs.chart.needs]).toEqual(['sign', 'sign']);
+  expect(jobs.notes.needs).toEqual(['packages', 'chart']);
   expect(jobs.images.steps.at(-1).uses).toMatch(/^anchore\/scan-action@/);
 });
 
