@@ -9,6 +9,7 @@ import { renderKustomization } from '../testing/kustomize.js';
 import { readAll, stopSeconds, variablesOf } from '../testing/service-settings.js';
 import { chartFiles } from './chart-files.js';
 import { obstacleToHelm, unpackHelm } from './helm-program.js';
+import { validateObject } from './kubernetes-schemas.js';
 import { BASE, BASE_VALUES, CHART, kustomizeBase } from './kustomize-base.js';
 
 const PROGRAMS = { 'control-plane': 'control-plane', uploader: 'engine', transcoder: 'engine' };
@@ -63,6 +64,20 @@ helmRequirement.describe('the chart', () => {
     podMonitor: { enabled: true, labels: { release: 'prometheus' } },
     prometheusRule: { enabled: true },
     grafanaDashboard: { enabled: true },
+  };
+
+  /** Values that all components have. */
+  const OF_PODS = {
+    extraEnv: [{ name: 'NODE_EXTRA_CA_CERTS', value: '/certificates/ca.pem' }],
+    extraVolumes: [{ name: 'certificates', configMap: { name: 'ca' } }],
+    extraVolumeMounts: [{ name: 'certificates', mountPath: '/certificates' }],
+    podAnnotations: { a: 'b' },
+    podLabels: { c: 'd' },
+    nodeSelector: { disk: 'fast' },
+    tolerations: [{ key: 'media', operator: 'Exists' }],
+    affinity: { nodeAffinity: {} },
+    priorityClassName: 'high',
+    extraEgress: [{ ports: [{ port: 1234 }] }],
   };
 
   /** Arguments of helm that give these values. */
@@ -129,6 +144,20 @@ helmRequirement.describe('the chart', () => {
       const environment = Object.assign({}, ...settings, SECRETS);
       expect(() => readAll(PROGRAMS[service], environment)).not.toThrow();
       expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(stopSeconds(PROGRAMS[service], environment));
+    },
+  );
+
+  test.each([
+    ['the least values', LEAST],
+    ['all optional parts', EVERYTHING],
+    [
+      'values of the pods',
+      { ...LEAST, controlPlane: { ...LEAST.controlPlane, ...OF_PODS }, transcoder: OF_PODS },
+    ],
+  ])(
+    'with %s, all objects follow the schemas of Kubernetes and of the other software',
+    async (_what, values) => {
+      for (const object of render(values)) await validateObject(object);
     },
   );
 
@@ -209,18 +238,6 @@ helmRequirement.describe('the chart', () => {
   });
 
   test('the values of a component are those of its pods', () => {
-    const common = {
-      extraEnv: [{ name: 'NODE_EXTRA_CA_CERTS', value: '/certificates/ca.pem' }],
-      extraVolumes: [{ name: 'certificates', configMap: { name: 'ca' } }],
-      extraVolumeMounts: [{ name: 'certificates', mountPath: '/certificates' }],
-      podAnnotations: { a: 'b' },
-      podLabels: { c: 'd' },
-      nodeSelector: { disk: 'fast' },
-      tolerations: [{ key: 'media', operator: 'Exists' }],
-      affinity: { nodeAffinity: {} },
-      priorityClassName: 'high',
-      extraEgress: [{ ports: [{ port: 1234 }] }],
-    };
     const objects = render({
       settings: LEAST.settings,
       image: {
@@ -228,27 +245,27 @@ helmRequirement.describe('the chart', () => {
         tag: '1.2.3',
         engine: { digest: `sha256:${'0'.repeat(64)}` },
       },
-      controlPlane: { ...LEAST.controlPlane, ...common },
-      uploader: common,
-      transcoder: { ...common, runtimeClassName: 'gvisor', workSize: '80Gi' },
+      controlPlane: { ...LEAST.controlPlane, ...OF_PODS },
+      uploader: OF_PODS,
+      transcoder: { ...OF_PODS, runtimeClassName: 'gvisor', workSize: '80Gi' },
       networkPolicy: { monitoringNamespace: 'metrics' },
     });
     for (const service of Object.keys(PROGRAMS)) {
       const { metadata, spec } = find(objects, 'Deployment', service).spec.template;
       const [container] = spec.containers;
-      expect(container.env).toEqual(common.extraEnv);
-      expect(container.volumeMounts).toContainEqual(common.extraVolumeMounts[0]);
-      expect(spec.volumes).toContainEqual(common.extraVolumes[0]);
+      expect(container.env).toEqual(OF_PODS.extraEnv);
+      expect(container.volumeMounts).toContainEqual(OF_PODS.extraVolumeMounts[0]);
+      expect(spec.volumes).toContainEqual(OF_PODS.extraVolumes[0]);
       expect(spec).toMatchObject({
         nodeSelector: { disk: 'fast' },
-        tolerations: common.tolerations,
-        affinity: common.affinity,
+        tolerations: OF_PODS.tolerations,
+        affinity: OF_PODS.affinity,
         priorityClassName: 'high',
         serviceAccountName: 'framelane',
       });
       expect([metadata.annotations.a, metadata.labels.c]).toEqual(['b', 'd']);
       const policy = find(objects, 'NetworkPolicy', service).spec;
-      expect(policy.egress.at(-1)).toEqual(common.extraEgress[0]);
+      expect(policy.egress.at(-1)).toEqual(OF_PODS.extraEgress[0]);
       expect(JSON.stringify(policy.ingress)).toContain('"kubernetes.io/metadata.name":"metrics"');
       expect(container.image).toBe(
         service === 'control-plane'
