@@ -17,9 +17,19 @@ const PROGRAMS = { 'control-plane': 'control-plane', uploader: 'engine', transco
 /** Variables that an image or the chart sets, not its user. */
 const FIXED =
   /^(BOOTSTRAP_|CONTROL_PLANE_INTERNAL_URL$|ENGINE_(INTERNAL_)?(HOST|PORT)$|ENGINE_ROLES$|ENGINE_WORK_DIR$|(INTERNAL_)?(HOST|PORT)$)/;
-const SECRET = /(_URL_?|_KEY|_KEY_ID|_SECRET)(_PREVIOUS)?$/;
-/** Variables that look like secrets by their name, and are none. */
+const SECRET = /_(URL|KEY|KEY_ID|SECRET|SECRET_PREVIOUS)$/;
+/** Variables with such names that are no secrets. */
 const NO_SECRET = ['CDN_BASE_URL', 'ENGINE_PUBLIC_URL', 'PUBLIC_URL', 'RECOGNIZER_URL'];
+
+/** Values of the Secrets. */
+const SECRETS = {
+  AMQP_URL: 'amqp://user:password@rabbitmq:5672/framelane',
+  DATABASE_URL: 'postgres://user:password@postgres:5432/framelane',
+  S3_ACCESS_KEY_ID: 'key',
+  S3_SECRET_ACCESS_KEY: 'secret',
+  SERVICE_SECRET: 's'.repeat(32),
+  CONTENT_KEY_SECRET: Buffer.alloc(32).toString('base64'),
+};
 
 const schema = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'));
 
@@ -28,22 +38,24 @@ test('the copies of alerts and dashboard in the chart are those that `pnpm manif
     expect([path, readFileSync(join(CHART, path), 'utf8')]).toEqual([path, text]);
 });
 
-test('the schema knows all variables of the services that are settings', () => {
-  const all = new Set(['control-plane', 'engine'].flatMap((program) => [...variablesOf(program)]));
-  const settings = [...all].filter(
+test.each([
+  ['control-plane', 'controlPlaneVariable'],
+  ['engine', 'engineVariable'],
+])('the schema knows all variables of the %s that are settings', (program, definition) => {
+  const settings = [...variablesOf(program)].filter(
     (name) => !FIXED.test(name) && (NO_SECRET.includes(name) || !SECRET.test(name)),
   );
-  expect(schema.definitions.settingName.enum).toEqual(settings.sort());
+  expect(schema.definitions[definition].enum).toEqual(settings.sort());
 });
 
-const helmRequirement = requires('helm', obstacleToHelm());
-helmRequirement.describe('the chart', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'framelane-chart-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+requires('helm', obstacleToHelm()).describe('the chart', () => {
+  let folder;
   let helm;
   beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'framelane-chart-'));
     helm = unpackHelm(folder);
   });
+  afterAll(() => rmSync(folder, { recursive: true }));
 
   /** The least values with which the chart can be installed. */
   const LEAST = {
@@ -302,6 +314,7 @@ helmRequirement.describe('the chart', () => {
       ["at '/uploader'", "'replica'"],
     ],
     ['an unknown setting', { ...LEAST, uploader: { settings: { S3_BUCKT: 'a' } } }, ["'S3_BUCKT'"]],
+    ['a setting in the wrong place', { ...LEAST, uploader: { settings: { CODECS: 'hevc' } } }, ["'CODECS'"]],
     ['a secret', { ...LEAST, transcoder: { settings: { AMQP_URL: 'a' } } }, ["'AMQP_URL'"]],
     ['a tag that YAML reads as a number', { ...LEAST, image: { tag: 20261129 } }, ["at '/image/tag'"]],
     ['no URL', { ...LEAST, settings: { S3_ENDPOINT: 's3' } }, ["at '/settings/S3_ENDPOINT'"]],
@@ -341,16 +354,6 @@ helmRequirement.describe('the chart', () => {
     expect(notes).toContain('Neither ingress.enabled nor httpRoute.enabled is set');
     expect(helm(...install, ...given(EVERYTHING)).split('NOTES:\n')[1]).not.toContain('Neither');
   });
-
-  /** Values of the Secrets. */
-  const SECRETS = {
-    AMQP_URL: 'amqp://user:password@rabbitmq:5672/framelane',
-    DATABASE_URL: 'postgres://user:password@postgres:5432/framelane',
-    S3_ACCESS_KEY_ID: 'key',
-    S3_SECRET_ACCESS_KEY: 'secret',
-    SERVICE_SECRET: 's'.repeat(32),
-    CONTENT_KEY_SECRET: Buffer.alloc(32).toString('base64'),
-  };
 });
 
 /** An object without what only Helm or only Kustomize sets: namespaces, suffixes of names, and some labels and annotations. */
