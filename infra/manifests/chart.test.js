@@ -59,7 +59,6 @@ requires('helm', obstacleToHelm()).describe('the chart', () => {
 
   /** The least values with which the chart can be installed. */
   const LEAST = {
-    settings: { S3_ENDPOINT: 'https://s3.example.com' },
     controlPlane: {
       settings: { PUBLIC_URL: 'https://video.example.com', ENGINE_PUBLIC_URL: 'https://upload.example.com' },
     },
@@ -188,7 +187,7 @@ requires('helm', obstacleToHelm()).describe('the chart', () => {
   test('a change of a setting changes the pods', () => {
     const checksum = (values) =>
       find(render(values), 'Deployment', 'uploader').spec.template.metadata.annotations['checksum/settings'];
-    const other = { ...LEAST, settings: { ...LEAST.settings, S3_BUCKET: 'other' } };
+    const other = { ...LEAST, settings: { S3_BUCKET: 'other' } };
     expect(checksum(LEAST)).not.toBe(checksum(other));
     expect(checksum(LEAST)).toBe(checksum({ ...LEAST, uploader: { replicas: 7 } }));
   });
@@ -251,7 +250,6 @@ requires('helm', obstacleToHelm()).describe('the chart', () => {
 
   test('the values of a component are those of its pods', () => {
     const objects = render({
-      settings: LEAST.settings,
       image: {
         registry: 'registry.example.com',
         tag: '1.2.3',
@@ -306,7 +304,7 @@ requires('helm', obstacleToHelm()).describe('the chart', () => {
   });
 
   test.each([
-    ['no values', {}, ["'/settings': missing property 'S3_ENDPOINT'", "missing properties 'PUBLIC_URL'"]],
+    ['no values', {}, ["'/controlPlane/settings': missing properties 'PUBLIC_URL', 'ENGINE_PUBLIC_URL'"]],
     ['an unknown value', { ...LEAST, replicas: 3 }, ["additional properties 'replicas' not allowed"]],
     [
       'an unknown value of a component',
