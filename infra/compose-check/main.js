@@ -11,8 +11,9 @@ import { CONFINED_COMMAND, REACHED_UNCONFINED, reached } from './hostile-program
 import { ComposeStack, commandsFrom } from './stack.js';
 
 /**
- * `pnpm compose:check` starts docker-compose.yml with two engines of each role and tests the running system. To use other programs
- * than `docker compose` and `docker`, set COMPOSE_COMMAND and CONTAINER_COMMAND.
+ * `pnpm compose:check` starts docker-compose.yml with two engines of each role and tests the running system. The images are built from the
+ * checkout; with `--released` they are those of the release, or of FRAMELANE_TAG. To use other programs than `docker compose` and `docker`, set
+ * COMPOSE_COMMAND and CONTAINER_COMMAND.
  */
 
 /** Engines of each role. */
@@ -52,6 +53,7 @@ async function check(folder, signal) {
   await runProgram(process.execPath, [join(ROOT, 'infra/compose/make-env.js'), envFile]);
   const stack = new ComposeStack({
     commands: commandsFrom(process.env),
+    released: process.argv.includes('--released'),
     envFile,
     env: {
       API_PORT: String(ports.api),
@@ -82,7 +84,7 @@ async function check(folder, signal) {
 }
 
 async function runChecks(stack, target, folder, signal) {
-  await step('The system is built and healthy with two engines of each role', () => stack.up());
+  await step('The system is healthy with two engines of each role', () => stack.up());
   const customer = await step('The admin command creates a workspace and a key', async () => {
     const { id } = await stack.admin('workspace', 'create', '--name', 'Check');
     const { secret } = await stack.admin('key', 'create', '--name', 'Check', '--workspace', id);

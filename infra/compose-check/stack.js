@@ -14,39 +14,43 @@ const VOLUMES = '{{range .Mounts}}{{if eq .Type "volume"}}{{.Name}} {{end}}{{end
 
 /** Without a limit, the check would wait without end for a service that never becomes healthy. */
 const COMMAND_LIMIT_MINUTES = 5;
-/** Enough to build all images on a slow machine. */
-const BUILD_LIMIT_MINUTES = 25;
+/** Enough to build or pull all images on a slow machine. */
+const UP_LIMIT_MINUTES = 25;
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 const LINES_SHOWN = 40;
 const MAX_RESTARTS = 5;
 
-/** The images are those of the checkout. */
-const FILES = ['docker-compose.yml', 'infra/compose/build.yml'];
-
 /** docker-compose.yml as a running system. Failed commands reject with the end of their output. */
 export class ComposeStack {
+  #build;
   #compose;
   #containers;
   #envFile;
   #env;
+  #files;
   #scale;
   #signal;
   #volumes = new Set();
 
-  /** `env` overrides `envFile`. `replicas` are containers per scaled service. The signal aborts all commands except `down`. */
-  constructor({ commands, envFile, env, replicas, signal }) {
+  /**
+   * The images are built from the checkout, or, if `released` is true, those of the release. `env` overrides `envFile`. `replicas` are containers
+   * per scaled service. The signal aborts all commands except `down`.
+   */
+  constructor({ commands, released, envFile, env, replicas, signal }) {
     this.#compose = commands.compose;
     this.#containers = commands.containers;
+    this.#files = released ? ['docker-compose.yml'] : ['docker-compose.yml', 'infra/compose/build.yml'];
+    this.#build = released ? [] : ['--build'];
     this.#envFile = envFile;
-    this.#env = { ...process.env, FRAMELANE_TAG: PROJECT, ...env };
+    this.#env = { ...process.env, ...(!released && { FRAMELANE_TAG: PROJECT }), ...env };
     this.#scale = Object.entries(replicas).flatMap(([service, count]) => ['--scale', `${service}=${count}`]);
     this.#signal = signal;
   }
 
-  /** Builds the images, starts all containers and waits until they are healthy. */
+  /** Builds or pulls the images, starts all containers and waits until they are healthy. */
   async up() {
     if ((await this.remaining()).length > 0) await this.#run('down', '--volumes');
-    await this.#run('up', '--detach', '--build', '--wait', ...this.#scale);
+    await this.#run('up', '--detach', ...this.#build, '--wait', ...this.#scale);
   }
 
   /**
@@ -156,13 +160,13 @@ export class ComposeStack {
   }
 
   async #run(...args) {
-    const files = FILES.flatMap((file) => ['--file', file]);
+    const files = this.#files.flatMap((file) => ['--file', file]);
     const project = [...files, '--project-name', PROJECT, '--env-file', this.#envFile];
     return (await this.#execute(this.#compose, [...project, ...args])).stdout;
   }
 
   async #execute([program, ...first], args) {
-    const minutes = args.includes('--build') ? BUILD_LIMIT_MINUTES : COMMAND_LIMIT_MINUTES;
+    const minutes = args.includes('up') ? UP_LIMIT_MINUTES : COMMAND_LIMIT_MINUTES;
     try {
       return await execute(program, [...first, ...args], {
         cwd: ROOT,

@@ -85,12 +85,18 @@ test('the release builds and signs every image of the Dockerfile that compose na
   for (const image of images) expect(dockerfile).toMatch(new RegExp(`^FROM .* AS ${image}$`, 'm'));
 });
 
-test('nothing is published before all tests and the scan have passed', () => {
+test('nothing is published before all tests, the scan and the check of the system have passed', () => {
   const { jobs } = find('release.yml');
   expect(jobs.images.needs).toEqual(['check', 'test']);
-  expect(jobs.sign.needs).toBe('images');
-  expect([jobs.packages.needs, jobs.chart.needs]).toEqual(['sign', 'sign']);
-  expect(jobs.notes.needs).toEqual(['packages', 'chart']);
+  const { system, sign, packages, chart, notes } = jobs;
+  expect([system, sign, packages, chart, notes].map(({ needs }) => needs)).toEqual([
+    'images',
+    'system',
+    'sign',
+    'sign',
+    ['packages', 'chart'],
+  ]);
+  expect(commandsOf({ jobs: { system } }).at(-1)).toMatch(/ pnpm compose:check --released$/);
   expect(jobs.images.steps.at(-1).uses).toMatch(/^anchore\/scan-action@/);
 });
 

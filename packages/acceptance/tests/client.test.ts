@@ -140,6 +140,15 @@ const describeInBrowser = requires(
   executable === undefined ? 'Chromium is not installed' : null,
 ).describe;
 
+test('a text of any characters arrives in the query', async () => {
+  const label = `It's "English" (US) + 100 % more: a/b?c=d&e#f, ü*!`;
+  const { id } = await client.publish(clip);
+  const captions = await client.api.captions.set(id, 'en', 'WEBVTT\n\n00:00.000 --> 00:01.000\nHi\n', {
+    label,
+  });
+  expect(captions.label).toBe(label);
+});
+
 describeInBrowser('a web page', () => {
   let server: StartedProgram;
   let browser: Browser;

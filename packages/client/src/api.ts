@@ -100,12 +100,18 @@ function withValues(path: string, values: Values = {}): string {
 
 /** Arrays have an entry for each value. */
 function queryOf(values: Values = {}): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(values))
-    for (const each of Array.isArray(value) ? value : [value])
-      if (each !== undefined && each !== null) query.append(name, String(each));
-  const text = query.toString();
-  return text === '' ? '' : `?${text}`;
+  const entries = Object.entries(values).flatMap(([name, value]) =>
+    [value].flat().flatMap((each) => (each == null ? [] : `${name}=${escaped(String(each))}`)),
+  );
+  return entries.length === 0 ? '' : `?${entries.join('&')}`;
+}
+
+/** OpenAPI forbids all reserved characters of RFC 3986 §2.2 in values, also those that encodeURIComponent keeps, and `+` for a space. */
+function escaped(value: string): string {
+  return encodeURIComponent(value).replace(
+    /[!'()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }
 
 /** The body as JSON, unless its `Content-Type` is another. */

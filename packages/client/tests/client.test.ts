@@ -160,12 +160,12 @@ describe('a request', () => {
   test('has the values of its path and its query, escaped', async () => {
     const { client, requests } = await clientOf(json200({}), json200({}));
     await client.PUT('/videos/{id}/captions/{language}', {
-      params: { path: { id: 'a/b?', language: '%2e' }, query: { label: 'ä &=+', default: false } },
+      params: { path: { id: 'a/b?', language: '%2e' }, query: { label: "ä &=+!'()*", default: false } },
       headers: { 'Content-Type': 'text/vtt' },
       body: 'WEBVTT',
     });
     await client.GET('/videos', { params: { query: { status: [] } } });
-    const query = 'label=%C3%A4+%26%3D%2B&default=false';
+    const query = 'label=%C3%A4%20%26%3D%2B%21%27%28%29%2A&default=false';
     expect(requests.map(({ url }) => url)).toEqual([
       `/v1/videos/a%2Fb%3F/captions/%252e?${query}`,
       '/v1/videos',
