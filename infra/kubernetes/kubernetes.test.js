@@ -42,8 +42,17 @@ for (const name of readdirSync(import.meta.dirname)) {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const objects = renderKustomization(folder);
-const find = (kind, name) => objects.find((object) => object.kind === kind && object.metadata.name === name);
+const findNamed = (kind, name) =>
+  objects.find((object) => object.kind === kind && object.metadata.name === name);
+const find = (kind, service) => findNamed(kind, `framelane-${service}`);
 const containerOf = (service) => find('Deployment', service).spec.template.spec.containers[0];
+
+/** The labels of a service's pods. */
+const labelsOf = (service) => ({
+  'app.kubernetes.io/name': 'framelane',
+  'app.kubernetes.io/instance': 'framelane',
+  'app.kubernetes.io/component': service,
+});
 
 /** The variables of a ConfigMap or a Secret. */
 function variablesIn({ kind, data }) {
@@ -55,7 +64,7 @@ function variablesIn({ kind, data }) {
 /** The environment of a service's container: that of its image and that of its pod. */
 function environmentOf(service) {
   const given = containerOf(service).envFrom.map(({ configMapRef, secretRef }) =>
-    configMapRef ? find('ConfigMap', configMapRef.name) : find('Secret', secretRef.name),
+    configMapRef ? findNamed('ConfigMap', configMapRef.name) : findNamed('Secret', secretRef.name),
   );
   return Object.assign({}, imageOf(PROGRAMS[service]).env, ...given.map(variablesIn));
 }
@@ -72,7 +81,7 @@ test('every file in this folder is used', () => {
   const kustomization = parse(readFileSync(join(folder, 'kustomization.yaml'), 'utf8'));
   const generated = [...kustomization.configMapGenerator, ...kustomization.secretGenerator];
   const used = [...kustomization.resources, ...generated.flatMap(({ envs }) => envs)];
-  const others = ['kustomization.yaml', 'kubernetes.test.js'];
+  const others = ['kustomization.yaml', 'kubernetes.test.js', 'chart-values.yaml'];
   expect(
     readdirSync(folder)
       .filter((name) => !others.includes(name))
@@ -123,7 +132,7 @@ test.each(ENGINES)(
     const secretsOf = (service) =>
       containerOf(service).envFrom.flatMap(({ secretRef }) => (secretRef ? [secretRef.name] : []));
     const shared = secretsOf(engine).filter((name) => secretsOf('control-plane').includes(name));
-    const variables = shared.flatMap((name) => Object.keys(variablesIn(find('Secret', name))));
+    const variables = shared.flatMap((name) => Object.keys(variablesIn(findNamed('Secret', name))));
     expect(variables).toEqual(['SERVICE_SECRET']);
   },
 );
@@ -156,7 +165,9 @@ test.each(SERVICES)('the route, the service and the container of the %s use the 
   const named = new Map(container.ports.map(({ name, containerPort }) => [name, containerPort]));
   const probes = ['startupProbe', 'readinessProbe', 'livenessProbe'].map((probe) => container[probe].httpGet);
   for (const { port } of probes) expect(named.has(port)).toBe(true);
-  const targets = objects.filter(({ kind, spec }) => kind === 'Service' && spec.selector.app === service);
+  const targets = objects.filter(
+    ({ kind, spec }) => kind === 'Service' && spec.selector['app.kubernetes.io/component'] === service,
+  );
   for (const { spec } of targets) {
     for (const { port, targetPort } of spec.ports) expect(named.get(targetPort)).toBe(port);
   }
@@ -167,12 +178,12 @@ test.each(SERVICES)('the route, the service and the container of the %s use the 
     return;
   }
   const [backend] = find('HTTPRoute', service).spec.rules[0].backendRefs;
-  expect(find('Service', backend.name).spec.ports[0].port).toBe(backend.port);
+  expect(findNamed('Service', backend.name).spec.ports[0].port).toBe(backend.port);
 });
 
 test.each(ENGINES)('the URL of the control plane in the %s is that of its service', (service) => {
   const { hostname, port } = new URL(environmentOf(service).CONTROL_PLANE_INTERNAL_URL);
-  expect(find('Service', hostname).spec.ports[0].port).toBe(Number(port));
+  expect(findNamed('Service', hostname).spec.ports[0].port).toBe(Number(port));
 });
 
 test.each(SERVICES)('the %s has the time it needs to stop, and no privilege', (service) => {
@@ -190,7 +201,7 @@ test.each(SERVICES)('the %s has the time it needs to stop, and no privilege', (s
     readOnlyRootFilesystem: true,
     capabilities: { drop: ['ALL'] },
   });
-  expect(find('PodDisruptionBudget', service).spec.selector.matchLabels).toEqual({ app: service });
+  expect(find('PodDisruptionBudget', service).spec.selector.matchLabels).toEqual(labelsOf(service));
 });
 
 test('uploaders drain for an hour', () => {
@@ -201,7 +212,7 @@ test('only transcoders scale: with the lengths of the queues of commands and tas
   const scaled = objects.filter(({ kind }) => /^(ScaledObject|HorizontalPodAutoscaler)$/.test(kind));
   expect(scaled).toHaveLength(1);
   const [{ spec }] = scaled;
-  expect(spec.scaleTargetRef).toEqual({ name: 'transcoder' });
+  expect(spec.scaleTargetRef).toEqual({ name: 'framelane-transcoder' });
   expect(find('Deployment', 'transcoder').spec).not.toHaveProperty('replicas');
   expect(find('Deployment', 'uploader').spec.replicas).toBe(2);
   expect(spec.triggers.map(({ metadata }) => metadata.queueName)).toEqual([
@@ -211,8 +222,8 @@ test('only transcoders scale: with the lengths of the queues of commands and tas
   for (const { metadata, authenticationRef } of spec.triggers) {
     expect(Object.keys(QUEUES)).toContain(metadata.queueName);
     expect(metadata.excludeUnacknowledged).toBe('false');
-    const [{ name, key }] = find('TriggerAuthentication', authenticationRef.name).spec.secretTargetRef;
-    expect(variablesIn(find('Secret', name))[key]).toBe(FILLED_IN.host);
+    const [{ name, key }] = findNamed('TriggerAuthentication', authenticationRef.name).spec.secretTargetRef;
+    expect(variablesIn(findNamed('Secret', name))[key]).toBe(FILLED_IN.host);
   }
   expect(spec.triggers[0].metadata.value).toBe(environmentOf('transcoder').ENGINE_SLOTS);
 });
@@ -238,7 +249,7 @@ describe('the network policy of', () => {
     'the %s allows DNS, AMQP with and without TLS, and S3 on port 9000 at any address, and S3 on port 443 on the internet',
     (service) => {
       const { podSelector, policyTypes } = find('NetworkPolicy', service).spec;
-      expect(podSelector.matchLabels).toEqual({ app: service });
+      expect(podSelector.matchLabels).toEqual(labelsOf(service));
       expect(policyTypes).toEqual(['Ingress', 'Egress']);
       const amqp = Number(new URL(environmentOf(service).AMQP_URL).port);
       for (const port of [53, amqp, 5671, 9000])
@@ -279,11 +290,11 @@ describe('the network policy of', () => {
   test.each(ENGINES)('the %s allows the control plane, and no database', (service) => {
     const { port } = new URL(environmentOf(service).CONTROL_PLANE_INTERNAL_URL);
     const internal = find('NetworkPolicy', 'control-plane').spec.ingress[1];
-    expect(internal.from).toContainEqual({ podSelector: { matchLabels: { app: service } } });
+    expect(internal.from).toContainEqual({ podSelector: { matchLabels: labelsOf(service) } });
     const [rule] = find('NetworkPolicy', service).spec.egress.filter(({ to }) => to !== undefined);
     expect(rule).toEqual({
       ports: [{ port: Number(port) }],
-      to: [{ podSelector: { matchLabels: { app: 'control-plane' } } }],
+      to: [{ podSelector: { matchLabels: labelsOf('control-plane') } }],
     });
     for (const address of [undefined, '10.1.2.3', '93.184.216.34']) {
       expect(mayReach(service, 5432, address)).toBe(false);

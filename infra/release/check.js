@@ -30,7 +30,14 @@ const checks = {
   'Licences and versions of the images': () =>
     outcomeOf(join(ROOT, 'node_modules/.bin/jest'), [
       ...['--selectProjects', 'unit', '--testPathPatterns'],
-      ...['infra/licences', 'infra/publish', 'infra/release', 'infra/compose', 'infra/kubernetes'],
+      ...[
+        'infra/licences',
+        'infra/publish',
+        'infra/release',
+        'infra/compose',
+        'infra/kubernetes',
+        'infra/manifests',
+      ],
     ]),
 };
 

@@ -12,6 +12,7 @@ const PLACES = {
   'infra/compose/build.yml': /FRAMELANE_TAG:-(?<version>[^}]*)\}/g,
   '.env.example': /^#FRAMELANE_TAG=(?<version>\S+)$/gm,
   'infra/docker/Dockerfile': /org\.opencontainers\.image\.version="(?<version>[^"]*)"/g,
+  'infra/helm/Chart.yaml': /^(?:version|appVersion): "?(?<version>[^"\n]*)"?$/gm,
   'infra/kubernetes/kustomization.yaml': /newTag: "(?<version>[^"]*)"/g,
   'docs/deployment.md': /^FROM ghcr\.io\/framelane\/engine:(?<version>\S+)$/gm,
 };

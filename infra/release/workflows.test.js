@@ -18,6 +18,7 @@ const find = (wanted) => WORKFLOWS.find(({ file }) => file === wanted).workflow;
 /** The jobs that may write, and what. */
 const WRITES = {
   'codeql.yml analyze': ['security-events'],
+  'release.yml chart': ['id-token', 'packages'],
   'release.yml images': ['packages'],
   'release.yml notes': ['contents'],
   'release.yml packages': ['id-token'],
@@ -87,12 +88,13 @@ test('the release builds and signs every image of the Dockerfile that compose na
 test('nothing is published before all tests, the scan and the check of the system have passed', () => {
   const { jobs } = find('release.yml');
   expect(jobs.images.needs).toEqual(['check', 'test']);
-  const { system, sign, packages, notes } = jobs;
-  expect([system, sign, packages, notes].map(({ needs }) => needs)).toEqual([
+  const { system, sign, packages, chart, notes } = jobs;
+  expect([system, sign, packages, chart, notes].map(({ needs }) => needs)).toEqual([
     'images',
     'system',
     'sign',
-    'packages',
+    'sign',
+    ['packages', 'chart'],
   ]);
   expect(commandsOf({ jobs: { system } }).at(-1)).toMatch(/ pnpm compose:check --released$/);
   expect(jobs.images.steps.at(-1).uses).toMatch(/^anchore\/scan-action@/);

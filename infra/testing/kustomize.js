@@ -82,7 +82,7 @@ function hashOf({ kind, type, data }) {
 
 function renameImage(image, images) {
   const found = images.find(({ name }) => name === image);
-  return found === undefined ? image : `${found.newName}:${found.newTag}`;
+  return found === undefined ? image : `${image}:${found.newTag}`;
 }
 
 /** Changes a reference to a generated object to its name with the suffix. */
