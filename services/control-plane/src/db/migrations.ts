@@ -73,7 +73,7 @@ async function countApplied(step: Promise<MigrationResultSet>): Promise<number> 
 }
 
 /** The names of the migrations that the database has, sorted. */
-async function appliedMigrations(db: Database): Promise<string[]> {
+export async function appliedMigrations(db: Database): Promise<string[]> {
   const { rows: found } = await sql<{ exists: boolean }>`
     select to_regclass('kysely_migration') is not null as exists`.execute(db);
   if (!found[0]?.exists) return [];
