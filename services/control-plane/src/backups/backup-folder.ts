@@ -21,9 +21,7 @@ const manifestSchema = z.object({
   completedAt: z.iso.datetime(),
   /** The names of the migrations of the schema, in order. */
   migrations: z.array(z.string()).min(1),
-  tables: z.array(
-    z.object({ name: z.string(), columns: z.array(z.string()), rows: z.int(), ...hashedFile }),
-  ),
+  tables: z.array(z.object({ name: z.string(), columns: z.array(z.string()), rows: z.int(), ...hashedFile })),
   objects: z.object({
     count: z.int(),
     bytes: z.int(),

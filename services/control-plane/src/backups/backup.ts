@@ -13,12 +13,12 @@ import { ensureTimeline, storeBackup } from './backup-state.store.ts';
 import { readLines, writeLines } from './compressed-lines.ts';
 import { concurrently } from './concurrently.ts';
 import { copyObject } from './copied-object.ts';
-import { type NamedObject, namedObjects } from './named-objects.ts';
 import { storedVideos } from './named-objects.store.ts';
+import { type NamedObject, namedObjects } from './named-objects.ts';
 import { paired } from './paired.ts';
 import { sealText } from './sealed-text.ts';
-import { findTables, rowsOf, useTextOfBackups } from './table-rows.store.ts';
 import { type Swept, sweep } from './sweep.ts';
+import { findTables, rowsOf, useTextOfBackups } from './table-rows.store.ts';
 
 /** Copies at the same time. */
 const COPIES_AT_ONCE = 8;

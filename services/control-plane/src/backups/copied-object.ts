@@ -2,7 +2,11 @@ import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PACKAGINGS } from '@framelane/contracts/packaging';
-import { ObjectNotFoundError, type ObjectStore, type StoredObject } from '@framelane/object-store/object-store';
+import {
+  ObjectNotFoundError,
+  type ObjectStore,
+  type StoredObject,
+} from '@framelane/object-store/object-store';
 import { DamagedBackupError, hashed } from './compressed-lines.ts';
 
 const NEVER = new AbortController().signal;

@@ -1,6 +1,6 @@
-import { downloadExtension, type DownloadName } from '@framelane/contracts/outputs/download';
+import { type DownloadName, downloadExtension } from '@framelane/contracts/outputs/download';
 import type { TaskResult } from '@framelane/contracts/outputs/outputs';
-import { pictureFile, type PictureFormat } from '@framelane/contracts/outputs/picture';
+import { type PictureFormat, pictureFile } from '@framelane/contracts/outputs/picture';
 import type { PackagingName } from '@framelane/contracts/packaging';
 import { segmentKeyBelow } from '@framelane/object-store/object-keys';
 import { type ArtifactPlace, artifactPrefix } from '../artifacts/artifact-prefix.ts';
@@ -34,9 +34,7 @@ export function namedObjects(video: StoredVideo): NamedObject[] {
   const bytesByKey = new Map(
     artifacts.flatMap((artifact) => objectsOf(video, artifact)).map(({ key, bytes }) => [key, bytes]),
   );
-  return [...bytesByKey]
-    .map(([key, bytes]) => ({ key, bytes }))
-    .sort((a, b) => (a.key < b.key ? -1 : 1));
+  return [...bytesByKey].map(([key, bytes]) => ({ key, bytes })).sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
 function artifactsOfResult(of: StoredVideo['results'][number]): StoredArtifact[] {

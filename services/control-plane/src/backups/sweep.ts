@@ -26,7 +26,9 @@ export async function sweep(
     return { backups: removed.length, objects: await removeUnnamed(folder, timeline, kept) };
   } catch (error) {
     if (!(error instanceof DamagedBackupError)) throw error;
-    report(`${error.message} Remove the backup that it belongs to. Until then, no copy of an object is removed.`);
+    report(
+      `${error.message} Remove the backup that it belongs to. Until then, no copy of an object is removed.`,
+    );
     return { backups: removed.length, objects: 0 };
   }
 }

@@ -54,11 +54,7 @@ export async function* rowsOf(trx: Database, { name, columns }: Table): AsyncGen
 }
 
 /** Inserts rows that `rowsOf` has written, and resolves with their number. */
-export async function insertRows(
-  trx: Database,
-  table: Table,
-  rows: AsyncIterable<RowText>,
-): Promise<number> {
+export async function insertRows(trx: Database, table: Table, rows: AsyncIterable<RowText>): Promise<number> {
   let [count, characters] = [0, 0];
   let batch: RowText[] = [];
   for await (const row of rows) {
