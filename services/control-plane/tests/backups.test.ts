@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { newId } from '@framelane/contracts/ids';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { imageKey, segmentKey, sourceKey } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { createLogger } from '@framelane/service-kit/logger';
 import { FakeS3 } from '@framelane/test-kit/fake-s3';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { sql } from 'kysely';
 import type { AdminHost } from '../src/admin/host.ts';
 import type { MadeBackup } from '../src/backups/backup.ts';
 import type { Restored } from '../src/backups/restore.ts';
@@ -217,25 +219,317 @@ describe('with a control plane', () => {
     await expectRestorable();
   });
 
-  test('objects that are purged between the snapshot and the copy are in no backup, and others of it are complete', async () => {
+  test('objects that are purged between the snapshot and the copy are in no backup', async () => {
     await readyVideo();
     const purged = await readyVideo();
     let isDeleted = false;
-    const racing = Object.assign(Object.create(plane.objects) as ObjectStore, {
-      get: async (key: string) => {
+    const racing = withMethods(plane.objects, {
+      get: async (key) => {
         if (key.includes(purged) && !isDeleted) {
           isDeleted = true;
           await deleteVideo(purged);
-          await plane.objects.deletePrefix(`hls/${plane.workspaceId}/${purged}/`);
-          await plane.objects.deletePrefix(`sources/${plane.workspaceId}/${purged}/`);
+          for (const root of ['hls', 'sources'])
+            await plane.objects.deletePrefix(`${root}/${plane.workspaceId}/${purged}/`);
         }
         return plane.objects.get(key);
       },
-      list: plane.objects.list.bind(plane.objects),
     });
     const made = await backUp({ ...installation, objects: racing });
-    expect(isDeleted).toBe(true);
-    expect(made.objects.missing).toBe((await verify(installation, 1)).findings.length);
-    await rm(place, { recursive: true });
+    expect([isDeleted, made.objects.missing]).toEqual([true, 0]);
+    await expectRestorable();
+  });
+
+  test('a video whose tasks are in progress goes on after a restore', async () => {
+    const videoId = await uploaded();
+    await plane.engine.claim(videoId);
+    await backUp(installation);
+    const target = await emptyInstallation();
+    try {
+      await run<Restored>(target, ['restore', place]);
+      const task = target.db.selectFrom('tasks').select(['tries', 'lease_expires_at', 'result']);
+      const [running] = await task.where('video_id', '=', videoId).execute();
+      // Its lease expires, and an engine tries it again.
+      expect(running).toMatchObject({ tries: 1, result: null, lease_expires_at: expect.any(Date) });
+    } finally {
+      await target.drop();
+      await deleteVideo(videoId);
+    }
   });
 });
+
+describe('with rows in every table', () => {
+  let source: Awaited<ReturnType<typeof emptyInstallation>>;
+  beforeAll(async () => {
+    source = { ...(await emptyInstallation()), secret: new Uint8Array(CONTENT_KEY_SECRET) };
+    while ((await migrateUpWithRows(source.db)) !== undefined);
+    // Values that JSON or other settings of the role could change.
+    const metadata = '{"text":"\\u2028 \\" \\n \\\\","nothing":null,"number":1e400,"small":0.1}';
+    await source.db
+      .updateTable('videos')
+      .set({ title: 'A\tB\n"\\\u2028\u{1F600}', metadata, duration: 0.1 + 0.2 })
+      .where('title', '=', 'holiday')
+      .execute();
+    // Something is stored for each object, in the size that the rows say.
+    for (let isComplete = false; !isComplete; ) isComplete = await storeMissing();
+  });
+  afterAll(() => source.drop());
+
+  async function storeMissing(): Promise<boolean> {
+    const { code, output } = await runAdminOn(source.databaseUrl, ['verify', '--json'], {
+      objects: () => source.objects,
+    });
+    for (const { key, bytes } of JSON.parse(output).findings as { key: string; bytes: number }[]) {
+      await source.objects.put(key, Buffer.alloc(bytes), '');
+    }
+    return code === 0;
+  }
+
+  /** The rows of a restored database that differ from those of the backup, by table. */
+  async function differences(db: Database, ...tables: string[]): Promise<string[]> {
+    const [expected, found] = [await readRows(source.db), await readRows(db)];
+    return Object.keys(expected).filter(
+      (table) => !tables.includes(table) && JSON.stringify(expected[table]) !== JSON.stringify(found[table]),
+    );
+  }
+
+  const LEFT_OUT = ['backup_state', 'console_codes', 'console_sessions', 'engines', 'maintenance_steps'];
+
+  test('the rows of a restored database are those of the backup, to the last character', async () => {
+    await backUp(source);
+    const target = { ...(await emptyInstallation()), secret: source.secret };
+    try {
+      const restored = await run<Restored>(target, ['restore', place, '--keep-webhooks']);
+      expect(restored).toMatchObject({ disabledWebhooks: 0, unreadable: 0 });
+      expect(await differences(target.db, ...LEFT_OUT)).toEqual([]);
+      const keys = 'select conname from pg_constraint order by 1';
+      expect(await rowsOf(target.db, keys)).toEqual(await rowsOf(source.db, keys));
+    } finally {
+      await target.drop();
+    }
+  });
+
+  test('a restored installation sends nothing and signs nobody in, and seals with its own secret', async () => {
+    await backUp(source);
+    const target = await emptyInstallation();
+    try {
+      const restored = await run<Restored>(target, ['restore', place]);
+      expect(restored.disabledWebhooks).toBeGreaterThan(0);
+      const sealed = ['videos', 'imports'];
+      const stopped = ['webhook_endpoints', 'webhook_deliveries'];
+      expect(await differences(target.db, ...LEFT_OUT, ...sealed, ...stopped)).toEqual([]);
+      expect(await rowsOf(target.db, 'select from webhook_endpoints where enabled')).toEqual([]);
+      expect(
+        await rowsOf(target.db, 'select from webhook_deliveries where next_attempt_at is not null'),
+      ).toEqual([]);
+      for (const table of ['console_codes', 'console_sessions', 'engines', 'backup_state'])
+        expect([table, await rowsOf(target.db, `select from ${table}`)]).toEqual([table, []]);
+      const keys = `select distinct split_part(content_key, '.', 1) as header from videos where content_key is not null`;
+      expect(await rowsOf(target.db, keys)).toHaveLength(1);
+      expect(await rowsOf(target.db, keys)).not.toEqual(await rowsOf(source.db, keys));
+    } finally {
+      await target.drop();
+    }
+  });
+
+  /** Makes every write to a store of files fail after some, as if the process was killed. Resolves with whether a command failed. */
+  async function interrupted(writes: number, command: () => Promise<unknown>): Promise<boolean> {
+    const { put, putStream, delete: remove } = FileObjectStore.prototype;
+    let left = writes;
+    const kill = () => {
+      left -= 1;
+      if (left < 0)
+        throw Object.assign(new Error('ENOSPC: no space left on device'), {
+          code: 'ENOSPC',
+          syscall: 'write',
+        });
+    };
+    jest.spyOn(FileObjectStore.prototype, 'putStream').mockImplementation(async function (
+      this: FileObjectStore,
+      ...args
+    ) {
+      if (left <= 0) args[1].destroy();
+      kill();
+      return putStream.apply(this, args);
+    });
+    jest.spyOn(FileObjectStore.prototype, 'put').mockImplementation(put);
+    jest.spyOn(FileObjectStore.prototype, 'delete').mockImplementation(async function (
+      this: FileObjectStore,
+      ...args
+    ) {
+      kill();
+      return remove.apply(this, args);
+    });
+    try {
+      await command();
+      return false;
+    } catch (error) {
+      expect(String(error)).toContain('no space left');
+      return true;
+    } finally {
+      jest.restoreAllMocks();
+    }
+  }
+
+  test('a backup that is interrupted at any write goes on', async () => {
+    let isInterrupted = true;
+    for (let writes = 0; isInterrupted; writes += 8) {
+      isInterrupted = await interrupted(writes, () => backUp(source));
+      const { id } = await backUp(source);
+      expect(await verifyBackup(source)).toMatchObject({ id, damaged: [] });
+      // What was interrupted is removed.
+      const backups = await run<{ isComplete: boolean }[]>(source, ['backup', 'list', place]);
+      expect(backups).toEqual(
+        Array(isInterrupted ? 1 : 2).fill(expect.objectContaining({ isComplete: true })),
+      );
+      await rm(place, { recursive: true });
+    }
+  });
+
+  test('a restore that is interrupted at any write goes on', async () => {
+    await backUp(source);
+    const target = await emptyInstallation();
+    try {
+      let isInterrupted = true;
+      for (let writes = 0; isInterrupted; writes += 8) {
+        isInterrupted = await interrupted(writes, () => run(target, ['restore', place]));
+      }
+      expect((await verify(target)).findings).toEqual([]);
+      expect(
+        await differences(
+          target.db,
+          ...LEFT_OUT,
+          'videos',
+          'imports',
+          'webhook_endpoints',
+          'webhook_deliveries',
+        ),
+      ).toEqual([]);
+    } finally {
+      await target.drop();
+    }
+  });
+
+  /** The files of the backup whose path contains this text. */
+  async function filesOf(text: string): Promise<string[]> {
+    const files = await readdir(place, { recursive: true });
+    return files.filter((file) => file.includes(text)).map((file) => join(place, file));
+  }
+
+  test.each([
+    ['an object', '/original', (file: string) => truncate(file, 100)],
+    ['an object of the same size', '/original', (file: string) => writeFile(file, randomBytes(1_000_000))],
+    ['the rows of a table', 'tables/videos.gz', (file: string) => truncate(file, 100)],
+    ['rows that can be read', 'tables/videos.gz', (file: string) => writeFile(file, gzipSync('["a"]\n'))],
+  ])('%s that is damaged in the backup is found', async (_, text, damage) => {
+    await backUp(source);
+    const [file = ''] = await filesOf(text);
+    await damage(file);
+    const { damaged } = await verifyBackup(source, 1);
+    expect(damaged.map((key) => join(place, key))).toEqual([file]);
+    const target = await emptyInstallation();
+    try {
+      await expect(run(target, ['restore', place])).rejects.toThrow(/damaged/);
+      await expect(rowsOf(target.db, 'select from videos')).resolves.toEqual([]);
+      if (text !== '/original') return;
+      const restored = await run<Restored>(target, ['restore', place, '--skip-damaged']);
+      expect(restored.objects.damaged).toHaveLength(1);
+      const [finding, ...others] = (await verify(target, 1)).findings;
+      expect([finding?.kind, others]).toEqual(['missing', []]);
+    } finally {
+      await target.drop();
+    }
+  });
+
+  test('a copy that is torn is copied again, and one with a damaged list, too', async () => {
+    const first = await backUp(source);
+    const [file = ''] = await filesOf('/original');
+    await truncate(file, 100);
+    expect((await backUp(source)).objects.copied).toBe(1);
+    for (const list of await filesOf('objects/000000.gz')) await truncate(list, 20);
+    expect((await backUp(source)).objects.copied).toBe(first.objects.count);
+    expect(await verifyBackup(source)).toMatchObject({ damaged: [] });
+  });
+
+  test.each<[string, string[], NodeJS.ProcessEnv, RegExp]>([
+    ['without a passphrase', ['backup'], { BACKUP_PASSPHRASE: '' }, /Set BACKUP_PASSPHRASE/],
+    ['with a short passphrase', ['backup'], { BACKUP_PASSPHRASE: 'short\n' }, /at least 12 characters/],
+    ['with another passphrase', ['restore'], { BACKUP_PASSPHRASE: 'another passphrase' }, /does not open/],
+    ['of an unknown backup', ['restore', '--id', 'none'], {}, /no complete backup none/],
+  ])('a command %s says what to do', async (_, args, env, message) => {
+    await backUp(source);
+    await expect(run(source, [...args, place], { env })).rejects.toThrow(message);
+  });
+
+  test('a restore refuses a store with other objects, and a place without a backup', async () => {
+    const target = await emptyInstallation();
+    try {
+      await expect(run(target, ['restore', place])).rejects.toThrow(/no complete backup in this place/);
+      await expect(run(target, ['restore', 'ftp://host/folder'])).rejects.toThrow(/no directory and no s3:/);
+      await backUp(source);
+      await target.objects.put('hls/ws_other/vid_other/a1/t0.1/poster.jpg', Buffer.from('x'), '');
+      await expect(run(target, ['restore', place])).rejects.toThrow(/not empty: it has hls\/ws_other/);
+    } finally {
+      await target.drop();
+    }
+  });
+
+  test('only one backup of an installation is made at a time', async () => {
+    const connection = await source.db.connection().execute(async (other) => {
+      await sql`select pg_advisory_lock(5208114)`.execute(other);
+      await expect(backUp(source)).rejects.toThrow(/Another backup of this installation/);
+      await sql`select pg_advisory_unlock(5208114)`.execute(other);
+      return true;
+    });
+    expect(connection).toBe(true);
+  });
+
+  test('a restored installation shares no copies with the one of the backup', async () => {
+    await backUp(source);
+    const target = await emptyInstallation();
+    try {
+      await run<Restored>(target, ['restore', place]);
+      const { objects, removed } = await backUp(target, '--keep', '1');
+      expect([objects.copied, removed.backups]).toEqual([objects.count, 0]);
+      expect(await run<unknown[]>(source, ['backup', 'list', place])).toHaveLength(2);
+    } finally {
+      await target.drop();
+    }
+  });
+
+  test('the secrets in a backup are encrypted, and the files are private', async () => {
+    await backUp(source);
+    const [file = ''] = await filesOf('secrets.json');
+    expect(await readFile(file, 'utf8')).not.toContain(Buffer.from(source.secret).toString('base64'));
+    expect((await stat(place)).mode & 0o077).toBe(0);
+  });
+
+  test('a backup in a bucket is restored to a bucket', async () => {
+    const s3 = await FakeS3.start();
+    const target = await emptyInstallation();
+    try {
+      const env = {
+        S3_ENDPOINT: 'http://elsewhere.test',
+        BACKUP_S3_ENDPOINT: s3.endpoint,
+        S3_ACCESS_KEY_ID: 'any',
+        S3_SECRET_ACCESS_KEY: 'any',
+      };
+      place = 's3://backups/of/framelane';
+      await run(source, ['backup', place], { env });
+      expect([...s3.objects.keys()].every((key) => key.startsWith('of/framelane/'))).toBe(true);
+      await run(target, ['restore', place], { env });
+      expect(await contents(target.objects)).toEqual(await contents(source.objects));
+    } finally {
+      await target.drop();
+      await s3.stop();
+    }
+  });
+});
+
+/** The store, with other methods. */
+function withMethods(store: ObjectStore, methods: Partial<ObjectStore>): ObjectStore {
+  return { ...methods, list: store.list.bind(store), head: store.head.bind(store) } as ObjectStore;
+}
+
+async function rowsOf(db: Database, query: string): Promise<unknown[]> {
+  return (await sql.raw(query).execute(db)).rows;
+}

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type MadeBackup, makeBackup } from '../backups/backup.ts';
 import { type BackupVerification, verifyBackup } from '../backups/verify-backup.ts';
 import { migrateToLatest } from '../db/migrations.ts';
-import { describeSize, parseCount } from './arguments.ts';
+import { describeSize, parseWholeNumber } from './arguments.ts';
 import { writeSecrets } from './backed-up-secrets.ts';
 import {
   chosenBackup,
@@ -24,7 +24,7 @@ export function addBackupCommands(program: Command, host: AdminHost, print: Prin
     .description('back up the database, the objects that it names, and the secrets, while the service works')
     .argument(...PLACE_ARGUMENT)
     .option(...PASSPHRASE_OPTION)
-    .option('--keep <count>', 'keep only this many backups (default: all)', parseCount)
+    .option('--keep <count>', 'keep only this many backups (default: all)', parseWholeNumber(1))
     .option('--json', 'print JSON')
     .action(async (place: string, options: { passphraseFile?: string; keep?: number; json?: boolean }) => {
       const passphrase = await readPassphrase(options.passphraseFile, host.env);

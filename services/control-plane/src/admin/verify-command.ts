@@ -2,7 +2,7 @@ import { terminalText } from '@framelane/service-kit/terminal-text';
 import type { Command } from 'commander';
 import { type Finding, type Verification, verify } from '../backups/verify.ts';
 import { migrateToLatest } from '../db/migrations.ts';
-import { parseCount } from './arguments.ts';
+import { parseWholeNumber } from './arguments.ts';
 import type { PrintResult } from './command.ts';
 import { type AdminHost, withDatabase } from './host.ts';
 
@@ -23,7 +23,7 @@ export function addVerifyCommand(program: Command, host: AdminHost, print: Print
     .option(
       '--grace-minutes <minutes>',
       'do not report younger objects as orphaned',
-      parseCount,
+      parseWholeNumber(0),
       GRACE_MINUTES,
     )
     .option('--json', 'print JSON')
