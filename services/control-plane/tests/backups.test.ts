@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -19,7 +19,7 @@ import type { BackupVerification } from '../src/backups/verify-backup.ts';
 import { type Database, openDatabase, openPool } from '../src/db/database.ts';
 import { runAdminOn } from './support/admin.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { createEmptyDatabase, type TestDatabase } from './support/database.ts';
+import { createEmptyDatabase, createTestDatabase } from './support/database.ts';
 import { CONTENT_KEY_SECRET } from './support/initial-data.ts';
 import { FOLDER, sampleManifest } from './support/manifest.ts';
 import { migrateUpWithRows, readRows } from './support/migration-rows.ts';
@@ -60,11 +60,11 @@ const verifyBackup = (installation: Installation, code = 0) =>
 const verify = (installation: Installation, code = 0) =>
   run<Verification>(installation, ['verify'], { code });
 
-/** A new installation, and a connection to its database. */
-async function emptyInstallation(): Promise<
-  Installation & { db: Database; objectsDir: string; drop: () => Promise<void> }
-> {
-  const database: TestDatabase = await createEmptyDatabase();
+/** A new installation, and a connection to its database, which has the schema by default. */
+async function emptyInstallation(
+  createDatabase = createTestDatabase,
+): Promise<Installation & { db: Database; drop: () => Promise<void> }> {
+  const database = await createDatabase();
   const db = openDatabase(openPool(database.url, createLogger({ service: 'test', level: 'silent' })));
   const objectsDir = await mkdtemp(join(tmpdir(), 'framelane-restored-'));
   return {
@@ -72,7 +72,6 @@ async function emptyInstallation(): Promise<
     objects: new FileObjectStore(objectsDir),
     secret: randomBytes(32),
     db,
-    objectsDir,
     drop: async () => {
       await db.destroy();
       await database.drop();
@@ -144,8 +143,11 @@ describe('with a control plane', () => {
     return videoId;
   }
 
-  const deleteVideo = (videoId: string) =>
-    fetch(`${plane.url}/v1/videos/${videoId}`, { method: 'DELETE', headers: plane.credentials });
+  async function deleteVideo(videoId: string): Promise<void> {
+    const video = `${plane.url}/v1/videos/${videoId}`;
+    const { status } = await fetch(video, { method: 'DELETE', headers: plane.credentials });
+    expect(status).toBe(204);
+  }
 
   /** Restores the backup into a new installation, and expects the same objects and verified rows. */
   async function expectRestorable(...options: string[]): Promise<void> {
@@ -172,20 +174,35 @@ describe('with a control plane', () => {
     const prefix = `hls/${plane.workspaceId}/${damaged}/a1/${FOLDER}`;
     await plane.objects.delete([`${prefix}360p/1.ts`]);
     await plane.objects.put(`${prefix}480p/0.ts`, Buffer.from('torn'), 'video/mp2t');
-    await plane.objects.put(
-      `hls/${plane.workspaceId}/${newId('vid')}/a1/t0.1/360p/0.ts`,
-      Buffer.alloc(3),
-      '',
-    );
+    const unknown = `hls/${plane.workspaceId}/${newId('vid')}/a1/t0.1/360p/0.ts`;
     const late = `hls/${plane.workspaceId}/${intact}/a1/t0.9/360p/0.ts`;
-    await plane.objects.put(late, Buffer.alloc(3), '');
-    // All objects are young.
-    const found = await verify(installation, 1);
-    expect(found.findings).toEqual([
+    for (const key of [unknown, late]) await plane.objects.put(key, Buffer.alloc(3), '');
+    const differences = [
       { kind: 'missing', key: `${prefix}360p/1.ts`, bytes: 11 },
       { kind: 'other_size', key: `${prefix}480p/0.ts`, bytes: 10, storedBytes: 4 },
-    ]);
-    expect(found.inProgress).toBe(3);
+    ];
+    // All objects are young.
+    expect(await verify(installation, 1)).toMatchObject({ findings: differences, inProgress: 3 });
+    const old = await run<Verification>(installation, ['verify', '--grace-minutes', '0'], { code: 1 });
+    // The purge of the ready video has passes left.
+    const orphaned = { kind: 'orphaned', key: unknown, storedBytes: 3 };
+    expect(old.findings).toHaveLength(3);
+    expect(old).toMatchObject({
+      findings: expect.arrayContaining([...differences, orphaned]),
+      inProgress: 2,
+    });
+    const { output } = await runAdminOn(installation.databaseUrl, ['verify'], {
+      objects: () => plane.objects,
+    });
+    expect(output).toContain(`other size: ${prefix}480p/0.ts (4 instead of 10 bytes)\n`);
+    expect(output).toContain(
+      '1 are missing, 1 have another size, 0 are orphaned. 3 belong to work in progress.',
+    );
+    const made = await run<MadeBackup>(installation, ['backup', place], { code: 1 });
+    expect(made.objects.missing).toBe(2);
+
+    await deleteVideo(damaged);
+    await plane.objects.delete([late, unknown]);
   });
 
   test('backups share objects, and a restore has the same rows and objects', async () => {
@@ -259,8 +276,14 @@ describe('with a control plane', () => {
 
 describe('with rows in every table', () => {
   let source: Awaited<ReturnType<typeof emptyInstallation>>;
+  /** A backup that each test gets a copy of. */
+  let shared: string;
+  let made: MadeBackup;
   beforeAll(async () => {
-    source = { ...(await emptyInstallation()), secret: new Uint8Array(CONTENT_KEY_SECRET) };
+    source = {
+      ...(await emptyInstallation(createEmptyDatabase)),
+      secret: new Uint8Array(CONTENT_KEY_SECRET),
+    };
     while ((await migrateUpWithRows(source.db)) !== undefined);
     // Values that JSON or other settings of the role could change.
     const metadata = '{"text":"\\u2028 \\" \\n \\\\","nothing":null,"number":1e400,"small":0.1}';
@@ -271,8 +294,14 @@ describe('with rows in every table', () => {
       .execute();
     // Something is stored for each object, in the size that the rows say.
     for (let isComplete = false; !isComplete; ) isComplete = await storeMissing();
+    shared = await mkdtemp(join(tmpdir(), 'framelane-shared-backup-'));
+    made = await run<MadeBackup>(source, ['backup', shared]);
   });
-  afterAll(() => source.drop());
+  beforeEach(() => cp(shared, place, { recursive: true }));
+  afterAll(async () => {
+    await source.drop();
+    await rm(shared, { recursive: true });
+  });
 
   async function storeMissing(): Promise<boolean> {
     const { code, output } = await runAdminOn(source.databaseUrl, ['verify', '--json'], {
@@ -295,8 +324,7 @@ describe('with rows in every table', () => {
   const LEFT_OUT = ['backup_state', 'console_codes', 'console_sessions', 'engines', 'maintenance_steps'];
 
   test('the rows of a restored database are those of the backup, to the last character', async () => {
-    await backUp(source);
-    const target = { ...(await emptyInstallation()), secret: source.secret };
+    const target = { ...(await emptyInstallation(createEmptyDatabase)), secret: source.secret };
     try {
       const restored = await run<Restored>(target, ['restore', place, '--keep-webhooks']);
       expect(restored).toMatchObject({ disabledWebhooks: 0, unreadable: 0 });
@@ -309,7 +337,6 @@ describe('with rows in every table', () => {
   });
 
   test('a restored installation sends nothing and signs nobody in, and seals with its own secret', async () => {
-    await backUp(source);
     const target = await emptyInstallation();
     try {
       const restored = await run<Restored>(target, ['restore', place]);
@@ -372,7 +399,8 @@ describe('with rows in every table', () => {
 
   test('a backup that is interrupted at any write goes on', async () => {
     let isInterrupted = true;
-    for (let writes = 0; isInterrupted; writes += 8) {
+    for (let writes = 0; isInterrupted; writes += 13) {
+      await rm(place, { recursive: true, force: true });
       isInterrupted = await interrupted(writes, () => backUp(source));
       const { id } = await backUp(source);
       expect(await verifyBackup(source)).toMatchObject({ id, damaged: [] });
@@ -386,11 +414,10 @@ describe('with rows in every table', () => {
   });
 
   test('a restore that is interrupted at any write goes on', async () => {
-    await backUp(source);
     const target = await emptyInstallation();
     try {
       let isInterrupted = true;
-      for (let writes = 0; isInterrupted; writes += 8) {
+      for (let writes = 0; isInterrupted; writes += 13) {
         isInterrupted = await interrupted(writes, () => run(target, ['restore', place]));
       }
       expect((await verify(target)).findings).toEqual([]);
@@ -421,7 +448,6 @@ describe('with rows in every table', () => {
     ['the rows of a table', 'tables/videos.gz', (file: string) => truncate(file, 100)],
     ['rows that can be read', 'tables/videos.gz', (file: string) => writeFile(file, gzipSync('["a"]\n'))],
   ])('%s that is damaged in the backup is found', async (_, text, damage) => {
-    await backUp(source);
     const [file = ''] = await filesOf(text);
     await damage(file);
     const { damaged } = await verifyBackup(source, 1);
@@ -441,12 +467,11 @@ describe('with rows in every table', () => {
   });
 
   test('a copy that is torn is copied again, and one with a damaged list, too', async () => {
-    const first = await backUp(source);
     const [file = ''] = await filesOf('/original');
     await truncate(file, 100);
     expect((await backUp(source)).objects.copied).toBe(1);
     for (const list of await filesOf('objects/000000.gz')) await truncate(list, 20);
-    expect((await backUp(source)).objects.copied).toBe(first.objects.count);
+    expect((await backUp(source)).objects.copied).toBe(made.objects.count);
     expect(await verifyBackup(source)).toMatchObject({ damaged: [] });
   });
 
@@ -456,16 +481,14 @@ describe('with rows in every table', () => {
     ['with another passphrase', ['restore'], { BACKUP_PASSPHRASE: 'another passphrase' }, /does not open/],
     ['of an unknown backup', ['restore', '--id', 'none'], {}, /no complete backup none/],
   ])('a command %s says what to do', async (_, args, env, message) => {
-    await backUp(source);
     await expect(run(source, [...args, place], { env })).rejects.toThrow(message);
   });
 
   test('a restore refuses a store with other objects, and a place without a backup', async () => {
     const target = await emptyInstallation();
     try {
-      await expect(run(target, ['restore', place])).rejects.toThrow(/no complete backup in this place/);
+      await expect(run(target, ['restore', folder])).rejects.toThrow(/no complete backup in this place/);
       await expect(run(target, ['restore', 'ftp://host/folder'])).rejects.toThrow(/no directory and no s3:/);
-      await backUp(source);
       await target.objects.put('hls/ws_other/vid_other/a1/t0.1/poster.jpg', Buffer.from('x'), '');
       await expect(run(target, ['restore', place])).rejects.toThrow(/not empty: it has hls\/ws_other/);
     } finally {
@@ -484,7 +507,6 @@ describe('with rows in every table', () => {
   });
 
   test('a restored installation shares no copies with the one of the backup', async () => {
-    await backUp(source);
     const target = await emptyInstallation();
     try {
       await run<Restored>(target, ['restore', place]);
@@ -497,6 +519,7 @@ describe('with rows in every table', () => {
   });
 
   test('the secrets in a backup are encrypted, and the files are private', async () => {
+    await rm(place, { recursive: true });
     await backUp(source);
     const [file = ''] = await filesOf('secrets.json');
     expect(await readFile(file, 'utf8')).not.toContain(Buffer.from(source.secret).toString('base64'));
@@ -513,7 +536,7 @@ describe('with rows in every table', () => {
         S3_ACCESS_KEY_ID: 'any',
         S3_SECRET_ACCESS_KEY: 'any',
       };
-      place = 's3://backups/of/framelane';
+      place = `s3://${s3.bucket}/of/framelane`;
       await run(source, ['backup', place], { env });
       expect([...s3.objects.keys()].every((key) => key.startsWith('of/framelane/'))).toBe(true);
       await run(target, ['restore', place], { env });

@@ -63,7 +63,8 @@ export function hashed(body: Readable, hash: Hash, atEnd = () => {}): Readable {
     }
     atEnd();
   };
-  return Readable.from(bytes(), { objectMode: false });
+  // If nobody reads the stream, the generator never begins, and would never close the body.
+  return Readable.from(bytes(), { objectMode: false }).once('close', () => body.destroy());
 }
 
 async function* linesOf(text: Readable): AsyncGenerator<string, void> {
