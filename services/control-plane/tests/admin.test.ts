@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { newId } from '@framelane/contracts/ids';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PERMISSIONS } from '../src/api-keys/permissions.ts';
-import { runAdminOn } from './support/admin.ts';
+import { runAdminOn } from './admin/run-admin-on.ts';
 import { CONSOLE_ORIGIN } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { createEmptyDatabase } from './support/database.ts';

@@ -17,7 +17,7 @@ import type { Restored } from '../src/backups/restore.ts';
 import type { Verification } from '../src/backups/verify.ts';
 import type { BackupVerification } from '../src/backups/verify-backup.ts';
 import { type Database, openDatabase, openPool } from '../src/db/database.ts';
-import { runAdminOn } from './support/admin.ts';
+import { runAdminOn } from './admin/run-admin-on.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { createEmptyDatabase, createTestDatabase } from './support/database.ts';
 import { CONTENT_KEY_SECRET } from './support/initial-data.ts';

@@ -7,7 +7,7 @@ import { type Account, OPENID_CLIENT, OpenIdProviderServer } from '@framelane/te
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import request from 'supertest';
 import { PERMISSIONS } from '../src/api-keys/permissions.ts';
-import { runAdminOn } from './support/admin.ts';
+import { runAdminOn } from './admin/run-admin-on.ts';
 import { Browser } from './support/browser.ts';
 import { signIn as signInWithLink } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';

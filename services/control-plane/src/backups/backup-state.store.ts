@@ -2,6 +2,9 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { secondsSince } from '../db/due-rows.ts';
 
+/** The id of our advisory lock. */
+const BACKUP_LOCK = 5_208_114;
+
 /** A complete backup. */
 export type StoredBackup = {
   id: string;
@@ -49,4 +52,18 @@ export async function findLastBackup(
     .where('backup_id', 'is not', null)
     .executeTakeFirst();
   return row === undefined || row.missing === null ? undefined : { ...row, missing: row.missing };
+}
+
+/** Runs `work` while no other backup of this database runs; resolves with undefined if one does. A session that ends releases the lock. */
+export async function withBackupLock<T>(db: Database, work: () => Promise<T>): Promise<T | undefined> {
+  return db.connection().execute(async (connection) => {
+    const { rows } = await sql<{ isLocked: boolean }>`
+      select pg_try_advisory_lock(${BACKUP_LOCK}) as "isLocked"`.execute(connection);
+    if (!rows[0]?.isLocked) return undefined;
+    try {
+      return await work();
+    } finally {
+      await sql`select pg_advisory_unlock(${BACKUP_LOCK})`.execute(connection);
+    }
+  });
 }

@@ -1,5 +1,4 @@
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import { sql } from 'kysely';
 import { type Database, databaseTime } from '../db/database.ts';
 import { appliedMigrations } from '../db/migrations.ts';
 import {
@@ -9,7 +8,7 @@ import {
   newBackupId,
   newTimeline,
 } from './backup-folder.ts';
-import { ensureTimeline, storeBackup } from './backup-state.store.ts';
+import { ensureTimeline, storeBackup, withBackupLock } from './backup-state.store.ts';
 import { readLines, writeLines } from './compressed-lines.ts';
 import { concurrently } from './concurrently.ts';
 import { copyObject } from './copied-object.ts';
@@ -29,9 +28,6 @@ const LIST_BYTES = 2 ** 30;
 
 /** Snapshots that one backup takes, while objects that they name are purged before they are copied. */
 const SNAPSHOTS = 10;
-
-/** The id of our advisory lock. */
-const BACKUP_LOCK = 5_208_114;
 
 /** Reports progress to people. */
 export type Report = (line: string) => void;
@@ -68,8 +64,8 @@ export type MadeBackup = Pick<Manifest, 'snapshotAt' | 'completedAt'> & {
  *
  * Some objects may be purged before they are copied. Then the backup takes another snapshot, which no longer names them.
  */
-export function makeBackup(options: BackupOptions): Promise<MadeBackup> {
-  return withBackupLock(options.db, async () => {
+export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
+  const made = await withBackupLock(options.db, async () => {
     const backup = { ...options, timeline: await ensureTimeline(options.db, newTimeline()) };
     const startedAt = new Date().toISOString();
     let [absent, copied, copiedBytes] = [new Set<string>(), 0, 0];
@@ -93,6 +89,8 @@ export function makeBackup(options: BackupOptions): Promise<MadeBackup> {
       absent = copy.absent;
     }
   });
+  if (made === undefined) throw new BackupError('Another backup of this installation is being made.');
+  return made;
 }
 
 type Snapshot = { id: string } & Pick<Manifest, 'snapshotAt' | 'migrations' | 'tables'>;
@@ -241,18 +239,4 @@ async function complete(
   await storeBackup(db, { id, snapshotAt, completedAt, objects: count, ...sizes });
   const removed = await sweep(folder, timeline, keep, report);
   return { id, snapshotAt, completedAt, objects: { ...totals, ...counts }, removed };
-}
-
-/** Runs `work` while no other backup of this database runs. A session that ends releases the lock. */
-async function withBackupLock<T>(db: Database, work: () => Promise<T>): Promise<T> {
-  return db.connection().execute(async (connection) => {
-    const { rows } = await sql<{ isLocked: boolean }>`
-      select pg_try_advisory_lock(${BACKUP_LOCK}) as "isLocked"`.execute(connection);
-    if (!rows[0]?.isLocked) throw new BackupError('Another backup of this installation is being made.');
-    try {
-      return await work();
-    } finally {
-      await sql`select pg_advisory_unlock(${BACKUP_LOCK})`.execute(connection);
-    }
-  });
 }

@@ -32,6 +32,15 @@ export async function findStoredVideo(db: Database, videoId: string): Promise<St
   return rows[0];
 }
 
+/** Whether a video has work that may store or purge objects of no row. */
+export async function hasWorkInProgress(db: Database, videoId: string): Promise<boolean> {
+  const { rows } = await sql<{ isInProgress: boolean }>`
+    select exists (select from videos where id = ${videoId} and deleted_at is null and status in ('uploading', 'processing'))
+      or exists (select from tasks where video_id = ${videoId})
+      or exists (select from object_purges where video_id = ${videoId}) as "isInProgress"`.execute(db);
+  return rows[0]?.isInProgress === true;
+}
+
 const artifactsOf = (condition: ReturnType<typeof sql<boolean>>) => sql`coalesce((
   select jsonb_agg(jsonb_build_object('kind', kind, 'name', artifact.name, 'firstSegment', first_segment,
     'attempt', attempt, 'folder', folder, 'bytes', bytes,

@@ -1,7 +1,6 @@
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import { findStoredVideo, storedVideos } from './named-objects.store.ts';
+import { findStoredVideo, hasWorkInProgress, storedVideos } from './named-objects.store.ts';
 import { type NamedObject, namedObjects } from './named-objects.ts';
 import { type Pair, paired } from './paired.ts';
 
@@ -76,16 +75,7 @@ async function readVideo(
 ): Promise<{ namedBytes: ReadonlyMap<string, number>; isInProgress: boolean }> {
   const video = await findStoredVideo(db, videoId);
   const namedBytes = new Map((video ? namedObjects(video) : []).map(({ key, bytes }) => [key, bytes]));
-  return { namedBytes, isInProgress: await isInProgress(db, videoId) };
-}
-
-/** Whether a video has work that may store or purge objects of no row. */
-async function isInProgress(db: Database, videoId: string): Promise<boolean> {
-  const { rows } = await sql<{ isInProgress: boolean }>`
-    select exists (select from videos where id = ${videoId} and deleted_at is null and status in ('uploading', 'processing'))
-      or exists (select from tasks where video_id = ${videoId})
-      or exists (select from object_purges where video_id = ${videoId}) as "isInProgress"`.execute(db);
-  return rows[0]?.isInProgress === true;
+  return { namedBytes, isInProgress: await hasWorkInProgress(db, videoId) };
 }
 
 /** Keeps the result for the last argument: the keys of a video follow each other. */
