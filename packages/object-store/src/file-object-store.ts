@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { FileResumableWriter } from './file-resumable.ts';
 import { inFolder } from './in-folder.ts';
-import { assertKey, assertPrefix } from './object-keys.ts';
+import { assertKey, assertPrefix, compareKeys } from './object-keys.ts';
 import {
   type ByteRange,
   type Checkpoint,
@@ -173,7 +173,9 @@ export class FileObjectStore implements ObjectStore {
   async *#listFolder(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }> {
     const entries = (await orMissing(readdir(join(this.#root, prefix), { withFileTypes: true }))) ?? [];
     // A folder sorts as its keys do, which go on with a slash.
-    const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort();
+    const names = entries
+      .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+      .sort(compareKeys);
     for (const name of names) {
       const key = prefix + name;
       if (name.endsWith('/')) {

@@ -1,4 +1,4 @@
-/** Runs `work` for up to `limit` items at a time, and yields the results in the order of the items. Rejects with the first failure, after those that run have ended. */
+/** Runs `work` for up to `limit` items at a time, those after the first one that is not done, and yields the results in the order of the items. Rejects with the first failure, after those that run have ended. */
 export async function* concurrently<T, R>(
   items: AsyncIterable<T>,
   limit: number,

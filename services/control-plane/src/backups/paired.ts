@@ -1,3 +1,5 @@
+import { compareKeys } from '@framelane/object-store/object-keys';
+
 /** An entry of one or both of two streams. */
 export type Pair<A, B> = { key: string; left?: A; right?: B };
 
@@ -46,7 +48,7 @@ async function* none(): AsyncGenerator<never, void> {}
 async function* inOrder<T extends { key: string }>(entries: AsyncIterable<T>): AsyncGenerator<T, void> {
   let last: string | undefined;
   for await (const entry of entries) {
-    if (last !== undefined && !precedes(last, entry.key)) {
+    if (last !== undefined && compareKeys(last, entry.key) >= 0) {
       throw new Error(`${JSON.stringify(entry.key)} is listed after ${JSON.stringify(last)}, not before it`);
     }
     last = entry.key;
@@ -54,14 +56,9 @@ async function* inOrder<T extends { key: string }>(entries: AsyncIterable<T>): A
   }
 }
 
-/** The order of UTF-16 code units differs from that of UTF-8 only where characters beyond U+FFFF are. */
-function precedes(a: string, b: string): boolean {
-  return a < b || (/[\uD800-\uDFFF]/.test(a + b) && Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0);
-}
-
 function first(a: string | undefined, b: string | undefined): string {
   if (a === undefined || b === undefined) return a ?? b ?? '';
-  return b !== a && precedes(b, a) ? b : a;
+  return compareKeys(b, a) < 0 ? b : a;
 }
 
 async function nextOf<T>(entries: AsyncGenerator<T, void>): Promise<T | undefined> {
