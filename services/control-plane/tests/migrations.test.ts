@@ -87,6 +87,7 @@ test.each([
   '20261205-initial',
   '20261206-initial',
   '20261207-initial',
+  '20261208-initial',
 ])(
   'the database of an unreleased version is refused with a sentence that says what to do: %s',
   async (migration) => {
