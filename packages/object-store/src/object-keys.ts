@@ -118,9 +118,14 @@ export function compareKeys(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
+/** Whether this is a valid object key. */
+export function isKey(key: string): boolean {
+  return KEY.test(key);
+}
+
 /** Throws a TypeError unless `key` is a valid object key. */
 export function assertKey(key: string): void {
-  if (!KEY.test(key)) throw new TypeError(`Not an object key: ${JSON.stringify(key)}`);
+  if (!isKey(key)) throw new TypeError(`Not an object key: ${JSON.stringify(key)}`);
 }
 
 /** Throws a TypeError unless `prefix` is a key and a slash: without the slash, `…/vid_1` would include `…/vid_10`. */

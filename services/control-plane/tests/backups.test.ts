@@ -45,6 +45,7 @@ async function run<T>(
 ): Promise<T> {
   const host: Partial<AdminHost> = {
     env: { BACKUP_PASSPHRASE: PASSPHRASE, ...env },
+    dataDir: '/data',
     objects: () => objects,
     secrets: async () => ({ current: secret, previous: [] }),
   };
@@ -475,13 +476,16 @@ describe('with rows in every table', () => {
     expect(await verifyBackup(source)).toMatchObject({ damaged: [] });
   });
 
-  test.each<[string, string[], NodeJS.ProcessEnv, RegExp]>([
-    ['without a passphrase', ['backup'], { BACKUP_PASSPHRASE: '' }, /Set BACKUP_PASSPHRASE/],
-    ['with a short passphrase', ['backup'], { BACKUP_PASSPHRASE: 'short\n' }, /at least 12 characters/],
-    ['with another passphrase', ['restore'], { BACKUP_PASSPHRASE: 'another passphrase' }, /does not open/],
-    ['of an unknown backup', ['restore', '--id', 'none'], {}, /no complete backup none/],
-  ])('a command %s says what to do', async (_, args, env, message) => {
-    await expect(run(source, [...args, place], { env })).rejects.toThrow(message);
+  test.each<[string, (place: string) => string[], string, RegExp]>([
+    ['without a passphrase', (place) => ['backup', place], '', /Set BACKUP_PASSPHRASE/],
+    ['with a short passphrase', (place) => ['backup', place], 'short\n', /at least 12 characters/],
+    ['with another passphrase', (place) => ['restore', place], 'another passphrase', /does not open/],
+    ['of a bucket with an odd prefix', () => ['backup', 's3://bucket/../a'], PASSPHRASE, /has "\.\."/],
+    ['in the data directory', () => ['backup', '/data/objects'], PASSPHRASE, /is in the data directory/],
+    ['of an unknown backup', (place) => ['restore', place, '--id', 'x'], PASSPHRASE, /no complete backup x/],
+  ])('a command %s says what to do', async (_, args, passphrase, message) => {
+    const env = { BACKUP_PASSPHRASE: passphrase };
+    await expect(run(source, args(place), { env })).rejects.toThrow(message);
   });
 
   test('a restore refuses a store with other objects, and a place without a backup', async () => {

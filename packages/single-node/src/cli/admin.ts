@@ -14,6 +14,9 @@ process.exitCode = await runAdmin(process.argv.slice(2), {
     'Uses the database of the single node in DATA_DIR (default: .data), running or\n' +
     'stopped. If DATABASE_URL is set, uses that database instead.',
   env: process.env,
+  get dataDir() {
+    return settings().dataDir.root;
+  },
   provideDatabase: async () => borrowDatabase(settings()),
   publicUrl: () => settings().publicUrl,
   objects: () => objectStoreOf(settings()),

@@ -96,14 +96,15 @@ function explain(error: unknown): string {
   for (const type of FOR_ADMINISTRATORS) if (error instanceof type) return error.message;
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof pg.DatabaseError) return `The database reports: ${cause.message}.`;
+  // An error of the AWS SDK, also if the server is unreachable.
+  if (cause instanceof Error && '$metadata' in cause) {
+    return `The object store cannot be used: ${cause.name}: ${cause.message}. Check its settings and that it is running.`;
+  }
   if (isDatabaseUnavailable(cause)) {
     const { code, message } = cause as NodeJS.ErrnoException;
     return `The database is unreachable: ${code ?? message}. Check its address and that it is running.`;
   }
-  // Errors of the AWS SDK, and of the file system.
-  if (cause instanceof Error && '$metadata' in cause) {
-    return `The object store reports: ${cause.name}: ${cause.message}.`;
-  }
+  // An error of the file system.
   if (cause instanceof Error && 'syscall' in cause) return `${cause.message}.`;
   return inspect(error);
 }

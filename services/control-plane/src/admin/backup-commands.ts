@@ -17,7 +17,9 @@ import { type AdminHost, withDatabase } from './host.ts';
 
 /** `backup create`, `backup list` and `backup verify`. */
 export function addBackupCommands(program: Command, host: AdminHost, print: PrintResult): void {
-  const backup = program.command('backup').description('make, list and check backups');
+  const backup = program
+    .command('backup')
+    .description('list and check backups, and make one: "backup <place>" is "backup create <place>"');
 
   backup
     .command('create', { isDefault: true })
@@ -28,8 +30,8 @@ export function addBackupCommands(program: Command, host: AdminHost, print: Prin
     .option('--json', 'print JSON')
     .action(async (place: string, options: { passphraseFile?: string; keep?: number; json?: boolean }) => {
       const passphrase = await readPassphrase(options.passphraseFile, host.env);
-      const folder = await openBackups(place, host.env, { creates: true });
       const secrets = writeSecrets(await host.secrets());
+      const folder = await openBackups(place, host, { creates: true });
       const result = await withDatabase(host, async (db) => {
         await migrateToLatest(db);
         const { keep } = options;
@@ -52,7 +54,7 @@ export function addBackupCommands(program: Command, host: AdminHost, print: Prin
     .argument(...PLACE_ARGUMENT)
     .option('--json', 'print JSON')
     .action(async (place: string, options: { json?: boolean }) => {
-      const folder = await openBackups(place, host.env, { creates: false });
+      const folder = await openBackups(place, host, { creates: false });
       print(await folder.backups(), options, (backups) =>
         textTable(
           ['ID', 'STATE'],
@@ -68,7 +70,7 @@ export function addBackupCommands(program: Command, host: AdminHost, print: Prin
     .option('--id <id>', 'the backup (default: the latest)')
     .option('--json', 'print JSON')
     .action(async (place: string, options: { id?: string; json?: boolean }) => {
-      const folder = await openBackups(place, host.env, { creates: false });
+      const folder = await openBackups(place, host, { creates: false });
       const result = await verifyBackup(folder, await chosenBackup(folder, options.id));
       print(result, options, describeVerification, ({ damaged }) => damaged.length > 0);
     });

@@ -1,10 +1,12 @@
 import { mkdir, readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import { isKey } from '@framelane/object-store/object-keys';
 import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
 import { readS3Settings } from '@framelane/service-kit/connection-settings';
 import { BackupFolder } from '../backups/backup-folder.ts';
 import { AdminError } from './command.ts';
+import type { AdminHost } from './host.ts';
 
 /** The settings of S3 that a backup in a bucket has its own variables for, such as `BACKUP_S3_ENDPOINT`. */
 const S3_SETTINGS = ['S3_ENDPOINT', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
@@ -24,12 +26,20 @@ export const PASSPHRASE_OPTION = [
 /** Opens the folder of the backups. With `creates`, a missing directory is created, for this user only. */
 export async function openBackups(
   place: string,
-  env: NodeJS.ProcessEnv,
+  { env, dataDir }: Pick<AdminHost, 'env' | 'dataDir'>,
   { creates }: { creates: boolean },
 ): Promise<BackupFolder> {
   const [, bucket, path] = /^s3:\/\/([^/]+)(?:\/(.*))?$/.exec(place) ?? [];
-  if (bucket !== undefined) return new BackupFolder(new S3ObjectStore(s3Settings(bucket, env)), prefix(path));
+  if (bucket !== undefined) {
+    const prefix = prefixOf(path);
+    return new BackupFolder(new S3ObjectStore(s3Settings(bucket, env)), prefix);
+  }
   if (/^[a-z]\w+:\/\//i.test(place)) throw new AdminError(`${place} is no directory and no s3:// address.`);
+  if (dataDir !== undefined && !relative(dataDir, resolve(place)).startsWith('..')) {
+    throw new AdminError(
+      `${place} is in the data directory, with which it would be lost. Choose another place.`,
+    );
+  }
   if (creates) await mkdir(place, { recursive: true, mode: 0o700 });
   return new BackupFolder(new FileObjectStore(resolve(place)), '');
 }
@@ -39,8 +49,14 @@ function s3Settings(bucket: string, env: NodeJS.ProcessEnv) {
   return readS3Settings({ ...Object.fromEntries(own), S3_BUCKET: bucket });
 }
 
-function prefix(path = ''): string {
+function prefixOf(path = ''): string {
   const folders = path.split('/').filter((part) => part !== '');
+  const unfit = folders.find((folder) => !isKey(folder));
+  if (unfit !== undefined) {
+    throw new AdminError(
+      `The prefix has ${JSON.stringify(unfit)}. Use letters, digits, "-", "_" and ".", but no "." in the first place.`,
+    );
+  }
   return folders.map((folder) => `${folder}/`).join('');
 }
 

@@ -11,6 +11,8 @@ export type AdminHost = {
   note: string;
   /** The environment variables with the settings of backups. */
   env: NodeJS.ProcessEnv;
+  /** The directory of all data of the installation, if it has one. */
+  dataDir?: string;
   /** Resolves with the database; called only by commands that need it. Throws a SettingsError when none is configured. */
   provideDatabase(): Promise<{ url: string; release(): Promise<void> }>;
   /** The root of the public address. Throws a SettingsError when none is configured. */

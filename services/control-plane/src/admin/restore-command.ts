@@ -34,7 +34,7 @@ export function addRestoreCommand(program: Command, host: AdminHost, print: Prin
     .option('--json', 'print JSON')
     .action(async (place: string, options: Options) => {
       const passphrase = await readPassphrase(options.passphraseFile, host.env);
-      const folder = await openBackups(place, host.env, { creates: false });
+      const folder = await openBackups(place, host, { creates: false });
       const id = await chosenBackup(folder, options.id);
       const previousSecrets = readSecrets(await unsealText(await folder.secrets(id), passphrase));
       await host.prepareRestore(previousSecrets);
