@@ -12,8 +12,8 @@ import { ensureTimeline, storeBackup, withBackupLock } from './backup-state.stor
 import { readLines, writeLines } from './compressed-lines.ts';
 import { concurrently } from './concurrently.ts';
 import { copyObject } from './copied-object.ts';
-import { storedVideos } from './named-objects.store.ts';
-import { type NamedObject, namedObjects } from './named-objects.ts';
+import { allNamedObjects } from './named-objects.store.ts';
+import type { NamedObject } from './named-objects.ts';
 import { paired } from './paired.ts';
 import { sealText } from './sealed-text.ts';
 import { type Swept, sweep } from './sweep.ts';
@@ -124,10 +124,6 @@ async function takeSnapshot({ db, folder, timeline, report }: Backup): Promise<S
 /** The objects that a snapshot names, until the backup is complete. */
 function namedFile(folder: BackupFolder, id: string): string {
   return folder.keyOf(id, 'named.gz');
-}
-
-async function* allNamedObjects(trx: Database): AsyncGenerator<NamedObject, void> {
-  for await (const video of storedVideos(trx)) yield* namedObjects(video);
 }
 
 async function* linesOf(entries: AsyncIterable<object>): AsyncGenerator<string, void> {

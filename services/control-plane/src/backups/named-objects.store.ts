@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { readInBatches } from '../db/cursor.ts';
 import type { Database } from '../db/database.ts';
-import type { StoredVideo } from './named-objects.ts';
+import { type NamedObject, namedObjects, type StoredVideo } from './named-objects.ts';
 
 /** Videos that one query reads. A long video has some 100,000 segments. */
 const BATCH = 20;
@@ -13,17 +13,21 @@ const ROOTS = [
 ] as const;
 
 /**
- * What the rows of all videos say about their objects, in the order of the keys: first the output of attempts, then the uploaded files.
- * Call it in a transaction with one snapshot.
+ * Every object that the rows name, in the order of the keys: first the output of attempts, then the uploaded files. Call it in a transaction
+ * with one snapshot.
  */
-export async function* storedVideos(trx: Database): AsyncGenerator<StoredVideo, void> {
+export async function* allNamedObjects(trx: Database): AsyncGenerator<NamedObject, void> {
+  for await (const video of storedVideos(trx)) yield* namedObjects(video);
+}
+
+async function* storedVideos(trx: Database): AsyncGenerator<StoredVideo, void> {
   for (const { root, hasAttempt } of ROOTS) {
     const cursor = root.slice(0, -1);
     for await (const rows of readInBatches(trx, cursor, storedBelow(hasAttempt), BATCH)) yield* rows;
   }
 }
 
-/** The same of one video, now. */
+/** What the rows of a video say about its objects. */
 export async function findStoredVideo(db: Database, videoId: string): Promise<StoredVideo | undefined> {
   const { rows } = await sql<StoredVideo>`
     select video.workspace_id as "workspaceId", video.id as "videoId", packaging,

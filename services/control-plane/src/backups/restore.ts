@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts';
 import { migrateTo, migrateToLatest } from '../db/migrations.ts';
 import { type InstallationSecrets, sealingKeysOf } from '../sealed-values/installation-secrets.ts';
 import { ResealingService } from '../sealed-values/resealing.service.ts';
+import { allObjects } from './all-objects.ts';
 import { BackupError, type Report } from './backup.ts';
 import { type BackupFolder, type ListedObject, type Manifest, timelineOf } from './backup-folder.ts';
 import { DamagedBackupError, readLines } from './compressed-lines.ts';
@@ -28,8 +29,6 @@ const REPORT_EVERY = 10_000;
 
 /** Damaged or missing files that a message names. */
 const NAMED_FILES = 5;
-
-const ROOTS = ['hls/', 'sources/'];
 
 type Restore = {
   db: Database;
@@ -112,7 +111,7 @@ async function* absentObjects(
   listed: AsyncIterable<ListedObject>,
   objects: ObjectStore,
 ): AsyncGenerator<Copy, void> {
-  for await (const { key, left, right } of paired(listed, stored(objects))) {
+  for await (const { key, left, right } of paired(listed, allObjects(objects))) {
     if (left === undefined) {
       throw new BackupError(
         `The object store is not empty: it has ${key}, which the backup does not have. Restore into an empty one.`,
@@ -120,10 +119,6 @@ async function* absentObjects(
     }
     yield { ...left, isStored: left.bytes === right?.bytes };
   }
-}
-
-async function* stored(objects: ObjectStore): AsyncGenerator<{ key: string; bytes: number }, void> {
-  for (const root of ROOTS) yield* objects.list(root);
 }
 
 async function copyBack(

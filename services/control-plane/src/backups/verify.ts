@@ -1,11 +1,9 @@
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Database } from '../db/database.ts';
-import { findStoredVideo, hasWorkInProgress, storedVideos } from './named-objects.store.ts';
+import { allObjects } from './all-objects.ts';
+import { allNamedObjects, findStoredVideo, hasWorkInProgress } from './named-objects.store.ts';
 import { type NamedObject, namedObjects } from './named-objects.ts';
 import { type Pair, paired } from './paired.ts';
-
-/** The prefixes of all objects, in order. */
-const ROOTS = ['hls/', 'sources/'];
 
 /** A difference between the rows and the objects. */
 export type Finding =
@@ -33,21 +31,13 @@ export async function verify(
   const check = checkAgain(db, objects, new Date(Date.now() - graceSeconds * 1000));
   const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
   await snapshot.execute(async (trx) => {
-    for await (const pair of paired(named(trx), stored(objects))) {
+    for await (const pair of paired(allNamedObjects(trx), allObjects(objects))) {
       const finding = pair.left?.bytes === pair.right?.bytes ? 'matching' : await check(pair);
       if (finding === 'matching' || finding === 'inProgress') result[finding] += 1;
       else result.findings.push(finding);
     }
   });
   return result;
-}
-
-async function* named(trx: Database): AsyncGenerator<NamedObject, void> {
-  for await (const video of storedVideos(trx)) yield* namedObjects(video);
-}
-
-async function* stored(objects: ObjectStore): AsyncGenerator<Listed, void> {
-  for (const root of ROOTS) yield* objects.list(root);
 }
 
 /** Checks a difference again: with the rows and the object of now. */
