@@ -7,6 +7,7 @@ import { newId } from '@framelane/contracts/ids';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { imageKey, segmentKey, sourceKey } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
 import { createLogger } from '@framelane/service-kit/logger';
 import { FakeS3 } from '@framelane/test-kit/fake-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -530,24 +531,40 @@ describe('with rows in every table', () => {
     expect((await stat(place)).mode & 0o077).toBe(0);
   });
 
-  test('a backup in a bucket is restored to a bucket', async () => {
-    const s3 = await FakeS3.start();
+  test('files are restored to a bucket from a backup in a bucket, and back to files from a backup in files', async () => {
+    const [backups, bucket] = await Promise.all([FakeS3.start(), FakeS3.start()]);
+    const objects = new S3ObjectStore({
+      endpoint: bucket.endpoint,
+      region: 'us-east-1',
+      bucket: bucket.bucket,
+      accessKeyId: 'any',
+      secretAccessKey: 'any',
+      forcePathStyle: true,
+    });
+    const separate = { ...(await emptyInstallation()), objects };
     const target = await emptyInstallation();
     try {
       const env = {
         S3_ENDPOINT: 'http://elsewhere.test',
-        BACKUP_S3_ENDPOINT: s3.endpoint,
+        BACKUP_S3_ENDPOINT: backups.endpoint,
         S3_ACCESS_KEY_ID: 'any',
         S3_SECRET_ACCESS_KEY: 'any',
       };
-      place = `s3://${s3.bucket}/of/framelane`;
-      await run(source, ['backup', place], { env });
-      expect([...s3.objects.keys()].every((key) => key.startsWith('of/framelane/'))).toBe(true);
-      await run(target, ['restore', place], { env });
+      const address = `s3://${backups.bucket}/of/framelane`;
+      await run(source, ['backup', address], { env });
+      expect([...backups.objects.keys()].every((key) => key.startsWith('of/framelane/'))).toBe(true);
+      await run(separate, ['restore', address], { env });
+      expect((await verify(separate)).findings).toEqual([]);
+
+      await rm(place, { recursive: true });
+      await backUp(separate);
+      await run(target, ['restore', place]);
       expect(await contents(target.objects)).toEqual(await contents(source.objects));
     } finally {
       await target.drop();
-      await s3.stop();
+      await separate.drop();
+      objects.close();
+      await Promise.all([backups.stop(), bucket.stop()]);
     }
   });
 });
