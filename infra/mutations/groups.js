@@ -48,6 +48,19 @@ export const GROUPS = [
     'engine-events/retry-while-unavailable',
     'upload-tickets/stale-uploads',
   ]),
+  pure('backups', `${CONTROL_PLANE}/src`, [
+    'backups/compressed-lines',
+    'backups/concurrently',
+    'backups/named-objects',
+    'backups/paired',
+    'backups/sealed-text',
+  ]),
+  partlyTested('backup', ['backups/backup'], ['backups']),
+  stores(
+    'backup-stores',
+    ['backups/backup-state.store', 'backups/named-objects.store', 'backups/table-rows.store'],
+    ['backups'],
+  ),
   stores('db', ['db/living-video'], ['videos', 'playback', 'captions']),
   pure('http', `${CONTROL_PLANE}/src`, [
     'db/database-unavailable',

@@ -15,6 +15,7 @@ export const LONGEST_FAULTS = [
   'kills',
   'stops',
   'short-videos',
+  'backups',
   'auto-captions',
   'webhooks',
 ];

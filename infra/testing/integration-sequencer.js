@@ -14,6 +14,7 @@ export const LONGEST_INTEGRATION_TESTS = [
   'control-plane/tests/property',
   'transcode/tasks',
   'tests/s3-object-store',
+  'control-plane/tests/backups',
   'source/av1-and-hevc',
   'source/sound-alone',
   'transcode/hardware',

@@ -55,7 +55,7 @@ function passedThrough({
   });
 }
 
-function makeShortClip(): Promise<string> {
+export function makeShortClip(): Promise<string> {
   return cachedAvi({ size: '426x240', seconds: 2 });
 }
 

@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { FileResumableWriter } from './file-resumable.ts';
 import { inFolder } from './in-folder.ts';
-import { assertKey, assertPrefix } from './object-keys.ts';
+import { assertKey, assertPrefix, compareKeys } from './object-keys.ts';
 import {
   type ByteRange,
   type Checkpoint,
@@ -166,11 +166,20 @@ export class FileObjectStore implements ObjectStore {
 
   async *list(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }> {
     assertPrefix(prefix);
-    const entries = await orMissing(readdir(join(this.#root, prefix), { withFileTypes: true }));
-    for (const entry of entries ?? []) {
-      const key = prefix + entry.name;
-      if (entry.isDirectory()) {
-        yield* this.list(`${key}/`);
+    yield* this.#listFolder(prefix);
+  }
+
+  /** The folder may have a name that no key has: somebody else created it. */
+  async *#listFolder(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }> {
+    const entries = (await orMissing(readdir(join(this.#root, prefix), { withFileTypes: true }))) ?? [];
+    // A folder sorts as its keys do, which go on with a slash.
+    const names = entries
+      .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+      .sort(compareKeys);
+    for (const name of names) {
+      const key = prefix + name;
+      if (name.endsWith('/')) {
+        yield* this.#listFolder(key);
       } else {
         const stats = await orMissing(stat(join(this.#root, key)));
         if (stats) yield { key, bytes: stats.size, modifiedAt: stats.mtime };
@@ -178,10 +187,22 @@ export class FileObjectStore implements ObjectStore {
     }
   }
 
+  async delete(keys: readonly string[]): Promise<void> {
+    for (const key of keys) {
+      await rm(this.#path(key), { force: true });
+      await this.#removeEmptyFolders(key);
+    }
+  }
+
   async deletePrefix(prefix: string): Promise<void> {
     assertPrefix(prefix);
     await orMissing(rm(join(this.#root, prefix), { recursive: true, maxRetries: 3 }));
-    for (let folder = dirname(prefix); folder !== '.'; folder = dirname(folder)) {
+    await this.#removeEmptyFolders(prefix);
+  }
+
+  /** Removes the empty folders above a key or a prefix. */
+  async #removeEmptyFolders(below: string): Promise<void> {
+    for (let folder = dirname(below); folder !== '.'; folder = dirname(folder)) {
       if (!(await removeIfEmpty(join(this.#root, folder)))) return;
     }
   }

@@ -112,9 +112,20 @@ export function outputPrefix({ workspaceId, videoId, attempt, folder }: Output):
 /** Names without a leading dot, joined by single slashes: safe as a relative path and in a URL. */
 const KEY = /^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/;
 
+/** The order in which stores list keys: that of their bytes. Only names that Framelane has not made have other characters than ASCII. */
+export function compareKeys(a: string, b: string): number {
+  if (/[\uD800-\uDFFF]/.test(a + b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return a < b ? -1 : Number(a > b);
+}
+
+/** Whether this is a valid object key. */
+export function isKey(key: string): boolean {
+  return KEY.test(key);
+}
+
 /** Throws a TypeError unless `key` is a valid object key. */
 export function assertKey(key: string): void {
-  if (!KEY.test(key)) throw new TypeError(`Not an object key: ${JSON.stringify(key)}`);
+  if (!isKey(key)) throw new TypeError(`Not an object key: ${JSON.stringify(key)}`);
 }
 
 /** Throws a TypeError unless `prefix` is a key and a slash: without the slash, `…/vid_1` would include `…/vid_10`. */

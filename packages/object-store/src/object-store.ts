@@ -150,8 +150,10 @@ export interface ObjectStore {
   ): Promise<void>;
   /** Whether `fetchToFile` into a folder takes no disk space, because it makes hard links. Absent where it never does. */
   fetchesAsLinks?(folder: string): Promise<boolean>;
-  /** Lists the keys below a prefix, which ends with a slash. The order is undefined. */
+  /** Lists the keys below a prefix, which ends with a slash, in the order of their bytes. A general purpose bucket of AWS S3 lists in this order. */
   list(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }>;
+  /** Deletes objects. Succeeds if they do not exist. */
+  delete(keys: readonly string[]): Promise<void>;
   /** Deletes all objects below a prefix, which ends with a slash. Succeeds if no object is there. */
   deletePrefix(prefix: string): Promise<void>;
   /** Removes the unfinished objects below a prefix, except for keys that `isLive` says are still being written. */

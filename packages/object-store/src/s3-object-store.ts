@@ -57,6 +57,9 @@ const READ_IDLE_TIMEOUT_MS = 20_000;
 /** Time limit of `check`. Checks run often and must not pile up. */
 const CHECK_TIMEOUT_MS = 5_000;
 
+/** Keys of one request for a list or a deletion. */
+const PAGE = 1000;
+
 /** Metadata field with the id of the `putStream` that stored an object. */
 const WRITE_ID = 'write-id';
 
@@ -232,6 +235,13 @@ export class S3ObjectStore implements ObjectStore {
 
   async *list(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }> {
     for await (const page of this.#pages(prefix)) yield* page;
+  }
+
+  async delete(keys: readonly string[]): Promise<void> {
+    for (const key of keys) assertKey(key);
+    for (let first = 0; first < keys.length; first += PAGE) {
+      await this.#deletions.delete(keys.slice(first, first + PAGE));
+    }
   }
 
   async deletePrefix(prefix: string): Promise<void> {

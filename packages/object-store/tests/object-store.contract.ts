@@ -475,6 +475,19 @@ export function objectStoreContract(
         expectNow(entry?.modifiedAt);
       });
 
+      test('list keys in the order of their bytes', async () => {
+        for (const key of ['o/a/1', 'o/a-b/1', 'o/a.b', 'o/a0/1', 'o/B', 'o/a_/1']) await put(key, key);
+        const listed = (await Array.fromAsync(store.list('o/'))).map(({ key }) => key);
+        expect(listed).toEqual(['o/B', 'o/a-b/1', 'o/a.b', 'o/a/1', 'o/a0/1', 'o/a_/1']);
+      });
+
+      test('keep what is beside objects that are deleted', async () => {
+        await store.delete(['v/vid_1/a/0', 'v/vid_10/a', 'w/none']);
+        await store.delete([]);
+        expect(await keysBelow('v/')).toEqual(['v/vid_1/a/1', 'v/vid_1/b']);
+        await expect(store.delete(['../v'])).rejects.toThrow(TypeError);
+      });
+
       test('delete the objects below them and no others', async () => {
         await store.deletePrefix('v/vid_1/');
         await store.deletePrefix('v/vid_1/');

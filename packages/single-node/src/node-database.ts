@@ -11,7 +11,7 @@ export type BorrowedDatabase = { url: string; release(): Promise<void> };
 
 /**
  * Gives another process access to the database of a single node: the database of DATABASE_URL if it is set, otherwise the embedded one.
- * Starts the embedded one if the node is not running. Waits until no other process borrows it. Throws a SettingsError when the data
+ * Starts the embedded one if the node is not running; then it first waits until no other process borrows it. Throws a SettingsError when the data
  * directory was never used, or its node runs without an embedded PostgreSQL that accepts connections.
  */
 export async function borrowDatabase({
@@ -22,29 +22,30 @@ export async function borrowDatabase({
   await assertInitialised(dataDir);
   const unlock = await lockForCommand(dataDir.root);
   try {
-    const { url, release } = await borrowEmbeddedDatabase(dataDir);
-    return { url, release: () => release().finally(unlock) };
+    const started = await startUnlessRunning(dataDir);
+    if (started !== undefined) return { url: started.url, release: () => started.release().finally(unlock) };
   } catch (error) {
     await unlock();
     throw error;
   }
+  // Any number of commands can use the database of a running node.
+  await unlock();
+  return databaseOfRunningNode(dataDir);
 }
 
-async function borrowEmbeddedDatabase(dataDir: DataDir): Promise<BorrowedDatabase> {
+/** Starts the embedded database; undefined if the node is running. */
+async function startUnlessRunning(dataDir: DataDir): Promise<BorrowedDatabase | undefined> {
   const { databasePassword } = await readOrCreateSecrets(dataDir);
   const unlock = await lockDataDir(dataDir.root).catch((error: unknown) => {
     if (error instanceof SettingsError) return undefined;
     throw error;
   });
-  return unlock === undefined
-    ? await databaseOfRunningNode(dataDir, databasePassword)
-    : await startDatabase(dataDir, databasePassword, unlock);
+  return unlock && (await startDatabase(dataDir, databasePassword, unlock));
 }
 
-async function databaseOfRunningNode(
-  { postgres, root }: DataDir,
-  password: string,
-): Promise<BorrowedDatabase> {
+async function databaseOfRunningNode(dataDir: DataDir): Promise<BorrowedDatabase> {
+  const { postgres, root } = dataDir;
+  const { databasePassword: password } = await readOrCreateSecrets(dataDir);
   const port = await runningPort(postgres);
   if (port === undefined) {
     throw new SettingsError(

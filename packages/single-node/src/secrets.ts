@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
+import type { InstallationSecrets } from '@framelane/control-plane/sealed-values/installation-secrets';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 import { writePrivateFile } from './private-file.ts';
@@ -32,14 +33,41 @@ export async function readOrCreateSecrets(dataDir: Pick<DataDir, 'secrets' | 'po
         'Restore it from a backup, or set DATA_DIR to a new directory.',
     );
   }
-  const secrets: Secrets = {
+  return write(dataDir, newSecrets());
+}
+
+/** Creates the secrets of a new data directory with the content key secrets of a backup. It keeps those that it has. */
+export async function createSecrets(
+  dataDir: Pick<DataDir, 'secrets' | 'postgres'>,
+  { current, previous }: InstallationSecrets,
+): Promise<void> {
+  if (await exists(dataDir.secrets)) return;
+  const base64 = (secret: Uint8Array) => Buffer.from(secret).toString('base64');
+  await write(dataDir, {
+    ...newSecrets(),
+    contentKeySecret: base64(current),
+    previousContentKeySecrets: previous.map(base64),
+  });
+}
+
+/** The content key secrets, as bytes. */
+export function sealingSecretsOf(
+  secrets: Pick<Secrets, 'contentKeySecret' | 'previousContentKeySecrets'>,
+): InstallationSecrets {
+  const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'base64'));
+  return {
+    current: bytes(secrets.contentKeySecret),
+    previous: secrets.previousContentKeySecrets.map(bytes),
+  };
+}
+
+function newSecrets(): Secrets {
+  return {
     serviceSecret: randomBytes(32).toString('base64url'),
     contentKeySecret: newContentKeySecret(),
     previousContentKeySecrets: [],
     databasePassword: randomBytes(32).toString('base64url'),
   };
-  await write(dataDir, secrets);
-  return secrets;
 }
 
 /** Creates a new content key secret. Earlier ones still decrypt what they encrypted. The node must not be running. */
@@ -56,8 +84,9 @@ function newContentKeySecret(): string {
   return randomBytes(32).toString('base64');
 }
 
-function write(dataDir: Pick<DataDir, 'secrets'>, secrets: Secrets): Promise<void> {
-  return writePrivateFile(dataDir.secrets, `${JSON.stringify(secrets, null, 2)}\n`);
+async function write(dataDir: Pick<DataDir, 'secrets'>, secrets: Secrets): Promise<Secrets> {
+  await writePrivateFile(dataDir.secrets, `${JSON.stringify(secrets, null, 2)}\n`);
+  return secrets;
 }
 
 function parse(text: string, path: string): Secrets {

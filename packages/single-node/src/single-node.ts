@@ -5,8 +5,6 @@ import { ENGINE_ROLES, readEngineConfig } from '@framelane/engine/config';
 import { Engine, stopLimitMs } from '@framelane/engine/engine';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { RabbitMqBus } from '@framelane/message-bus/rabbitmq-bus';
-import { FileObjectStore } from '@framelane/object-store/file-object-store';
-import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
 import { assertPortFree } from '@framelane/service-kit/http-server';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type StopPhase, stopInOrder } from '@framelane/service-kit/shutdown';
@@ -15,6 +13,7 @@ import { reportUnavailable } from '@framelane/service-kit/until-available';
 import { FRONT_ENDS } from '@framelane/web-build/front-ends';
 import { publicAdminCommand } from './admin-command.ts';
 import { lockDataDir, makeDataDir } from './data-dir.ts';
+import { objectStoreOf } from './object-store.ts';
 import { startPageBuild } from './page-build.ts';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
 import { POSTGRES_STOP_MS } from './postgres/postmaster.ts';
@@ -99,8 +98,7 @@ async function startAll(
   const database = await provideDatabase(settings, secrets.databasePassword, toStop);
   signal.throwIfAborted();
 
-  const objects =
-    settings.s3 === undefined ? new FileObjectStore(dataDir.objects) : new S3ObjectStore(settings.s3);
+  const objects = objectStoreOf(settings);
   const busLogger = loggerFor('message-bus');
   const bus =
     settings.amqpUrl === undefined

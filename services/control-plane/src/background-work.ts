@@ -1,5 +1,6 @@
 import { DueLoop } from './background/due-loop.ts';
 import { Maintenance } from './background/maintenance.ts';
+import { findLastBackup } from './backups/backup-state.store.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { maintenanceSteps } from './maintenance-steps.ts';
@@ -29,6 +30,7 @@ export function createBackgroundWork(
     background: [...commands, purges, maintenance],
     webhookDeliveries,
     resealing,
+    lastBackup: () => findLastBackup(db),
     logger,
   });
   return {

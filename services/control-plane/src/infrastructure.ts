@@ -1,6 +1,5 @@
 import { AddressGuard } from '@framelane/address-guard/address-guard';
 import { type ResolveHost, resolveHost } from '@framelane/address-guard/resolve-host';
-import { SealingKeys } from '@framelane/contracts/sealing';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { traced } from '@framelane/message-bus/traced-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
@@ -12,6 +11,7 @@ import type { ControlPlaneConfig } from './config.ts';
 import { openDatabase, openPool } from './db/database.ts';
 import { DatabaseClock } from './db/database-clock.ts';
 import { Metrics } from './metrics/metrics.ts';
+import { sealingKeysOf } from './sealed-values/installation-secrets.ts';
 
 /** What the infrastructure needs from the process that runs the control plane. */
 export type InfrastructureDeps = {
@@ -33,7 +33,7 @@ export type Infrastructure = ReturnType<typeof createInfrastructure>;
 export function createInfrastructure(config: ControlPlaneConfig, deps: InfrastructureDeps) {
   const { objects, logger, tracing } = deps;
   const bus = traced(deps.bus, tracing);
-  const contentKeys = new SealingKeys(config.secrets.contentKey, config.secrets.previousContentKeys);
+  const { contentKey: current, previousContentKeys: previous } = config.secrets;
   const pool = openPool(config.databaseUrl, logger);
   const db = openDatabase(pool);
   const clock = new DatabaseClock(db);
@@ -49,9 +49,7 @@ export function createInfrastructure(config: ControlPlaneConfig, deps: Infrastru
     logger,
     tracing,
     addresses: { baseUrl: `${config.publicUrl}/v1`, engineUrl: config.enginePublicUrl },
-    contentKeys,
-    webhookKeys: contentKeys.derive('webhook secrets'),
-    importKeys: contentKeys.derive('import requests'),
+    ...sealingKeysOf({ current, previous }),
     pool,
     db,
     clock,

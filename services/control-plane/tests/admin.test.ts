@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { newId } from '@framelane/contracts/ids';
-import { SettingsError } from '@framelane/service-kit/settings';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { runAdmin } from '../src/admin/admin.ts';
 import { PERMISSIONS } from '../src/api-keys/permissions.ts';
+import { runAdminOn } from './admin/run-admin-on.ts';
 import { CONSOLE_ORIGIN } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { createEmptyDatabase } from './support/database.ts';
@@ -15,36 +14,13 @@ import { insertVideo } from './support/video-rows.ts';
 
 const MAIN = join(import.meta.dirname, '../src/admin/main.ts');
 
-type Ran = { code: number; output: string; errors: string };
-
 let plane: TestControlPlane;
 beforeAll(async () => {
   plane = await startControlPlane();
 });
 afterAll(() => plane.stop());
 
-/** Runs one command on a database; `undefined` means that no database is configured. */
-async function run(databaseUrl: string | undefined, ...args: string[]): Promise<Ran> {
-  let output = '';
-  let errors = '';
-  const code = await runAdmin(args, {
-    calledAs: 'admin',
-    note: 'A note.',
-    provideDatabase: async () => {
-      if (databaseUrl === undefined) throw new SettingsError('No database');
-      return { url: databaseUrl, release: async () => {} };
-    },
-    publicUrl: () => 'http://framelane.test',
-    write: (text) => {
-      output += text;
-    },
-    writeError: (text) => {
-      errors += text;
-    },
-  });
-  return { code, output, errors };
-}
-
+const run = (databaseUrl: string | undefined, ...args: string[]) => runAdminOn(databaseUrl, args);
 const admin = (...args: string[]) => run(plane.databaseUrl, ...args);
 
 async function json<T>(...args: string[]): Promise<T> {

@@ -6,8 +6,8 @@ import { freePorts } from '@framelane/test-kit/free-ports';
 import { type Account, OPENID_CLIENT, OpenIdProviderServer } from '@framelane/test-kit/openid-provider';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import request from 'supertest';
-import { runAdmin } from '../src/admin/admin.ts';
 import { PERMISSIONS } from '../src/api-keys/permissions.ts';
+import { runAdminOn } from './admin/run-admin-on.ts';
 import { Browser } from './support/browser.ts';
 import { signIn as signInWithLink } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -58,20 +58,8 @@ const browser = (url = plane.url) => new Browser({ [PUBLIC_URL]: url });
 
 /** Runs a command of the administrator. */
 async function admin(...args: string[]): Promise<string> {
-  let output = '';
-  const code = await runAdmin(args, {
-    calledAs: 'admin',
-    note: '',
-    provideDatabase: async () => ({ url: plane.databaseUrl, release: async () => {} }),
-    publicUrl: () => PUBLIC_URL,
-    write: (text) => {
-      output += text;
-    },
-    writeError: (text) => {
-      output += text;
-    },
-  });
-  if (code !== 0) throw new Error(output);
+  const { code, output, errors } = await runAdminOn(plane.databaseUrl, args, { publicUrl: () => PUBLIC_URL });
+  if (code !== 0) throw new Error(errors);
   return output;
 }
 

@@ -6,39 +6,34 @@ import { terminalJson } from '@framelane/service-kit/terminal-text';
 import { Command, CommanderError } from 'commander';
 import pg from 'pg';
 import { ApiKeysService } from '../api-keys/api-keys.service.ts';
+import { BackupError } from '../backups/backup.ts';
+import { DamagedBackupError } from '../backups/compressed-lines.ts';
+import { UnsealError } from '../backups/sealed-text.ts';
 import { ConsolePeopleService } from '../console-people/console-people.service.ts';
 import { ConsoleSessionsService } from '../console-sessions/console-sessions.service.ts';
-import { openDatabase, openMigrationPool } from '../db/database.ts';
 import { isDatabaseUnavailable } from '../db/database-unavailable.ts';
 import { migrateToLatest } from '../db/migrations.ts';
 import { QuotasService } from '../quotas/quotas.service.ts';
 import { WorkspacesService } from '../workspaces/workspaces.service.ts';
-import { AdminError, type AdminServices, type CommandAction } from './command.ts';
+import { addBackupCommands } from './backup-commands.ts';
+import { AdminError, type AdminServices, type CommandAction, type PrintResult } from './command.ts';
 import { addConsoleCommand } from './console-command.ts';
+import { type AdminHost, withDatabase } from './host.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addLimitCommands } from './limit-commands.ts';
 import { addPersonCommands } from './person-commands.ts';
+import { addRestoreCommand } from './restore-command.ts';
+import { addVerifyCommand } from './verify-command.ts';
 import { addWorkspaceCommands } from './workspace-commands.ts';
-
-/** The environment of the command line: its database and its output. */
-export type AdminHost = {
-  /** The command that the help shows, e.g. `npm run admin --`. */
-  calledAs: string;
-  /** The end of the help: which database the commands use. */
-  note: string;
-  /** Resolves with the database; called only by commands that need it. Throws a SettingsError when none is configured. */
-  provideDatabase(): Promise<{ url: string; release(): Promise<void> }>;
-  /** The root of the public address. Throws a SettingsError when none is configured. */
-  publicUrl(): string;
-  write(text: string): void;
-  writeError(text: string): void;
-};
 
 /** Runs one command of the administrators' command line. Resolves with the exit code; never throws. */
 export async function runAdmin(args: readonly string[], host: AdminHost): Promise<number> {
+  let hasFailed = false;
   try {
-    await adminProgram(host).parseAsync(args, { from: 'user' });
-    return 0;
+    await adminProgram(host, () => {
+      hasFailed = true;
+    }).parseAsync(args, { from: 'user' });
+    return hasFailed ? 1 : 0;
   } catch (error) {
     // Commander has printed the message.
     if (error instanceof CommanderError) return error.exitCode;
@@ -47,14 +42,18 @@ export async function runAdmin(args: readonly string[], host: AdminHost): Promis
   }
 }
 
-function adminProgram(host: AdminHost): Command {
-  const action: CommandAction = (work, describe) => async (options) => {
-    const result = await withServices(host, (services) => work(services, options));
+/** `onFailure` is called if the result of a command is a failure. */
+function adminProgram(host: AdminHost, onFailure: () => void): Command {
+  const print: PrintResult = (result, options, describe, isFailure) => {
     host.write(options.json ? `${terminalJson(JSON.stringify(result, null, 2))}\n` : describe(result));
+    if (isFailure?.(result)) onFailure();
+  };
+  const action: CommandAction = (work, describe) => async (options) => {
+    print(await withServices(host, (services) => work(services, options)), options, describe);
   };
   const program = new Command(host.calledAs)
     .description(
-      'Manages workspaces, their API keys and their limits, and who may sign in to the console. Needs no API key.',
+      'Manages workspaces, their API keys and their limits, and who may sign in to the console. Makes, checks and restores backups. Needs no API key.',
     )
     .configureOutput({ writeOut: host.write, writeErr: host.writeError })
     .exitOverride()
@@ -65,43 +64,47 @@ function adminProgram(host: AdminHost): Command {
   addLimitCommands(program, action);
   addConsoleCommand(program, action);
   addPersonCommands(program, action);
+  addVerifyCommand(program, host, print);
+  addBackupCommands(program, host, print);
+  addRestoreCommand(program, host, print);
   return program;
 }
 
-/** Opens the database, migrates it to the latest schema, and closes it after the work. */
-async function withServices<T>(host: AdminHost, work: (services: AdminServices) => Promise<T>): Promise<T> {
-  const database = await host.provideDatabase();
-  try {
-    // Results and errors are printed; a log would repeat them.
+/** Migrates the database to the latest schema before the work. */
+function withServices<T>(host: AdminHost, work: (services: AdminServices) => Promise<T>): Promise<T> {
+  return withDatabase(host, async (db) => {
+    await migrateToLatest(db);
     const logger = createLogger({ service: 'admin', level: 'silent' });
-    const db = openDatabase(openMigrationPool(database.url, logger));
-    try {
-      await migrateToLatest(db);
-      return await work({
-        workspaces: new WorkspacesService({ db }),
-        keys: new ApiKeysService({ db, logger }),
-        quotas: new QuotasService({ db }),
-        people: new ConsolePeopleService({ db }),
-        consoleSessions: () => new ConsoleSessionsService({ db, logger, publicUrl: host.publicUrl() }),
-      });
-    } finally {
-      await db.destroy();
-    }
-  } finally {
-    await database.release();
-  }
+    return await work({
+      workspaces: new WorkspacesService({ db }),
+      keys: new ApiKeysService({ db, logger }),
+      quotas: new QuotasService({ db }),
+      people: new ConsolePeopleService({ db }),
+      consoleSessions: () => new ConsoleSessionsService({ db, logger, publicUrl: host.publicUrl() }),
+    });
+  });
 }
+
+/** Errors whose message is for the administrator. */
+const FOR_ADMINISTRATORS = [
+  ...[AdminError, SettingsError, Problem],
+  ...[BackupError, DamagedBackupError, UnsealError],
+];
 
 /** Returns the message of an error that an administrator can correct, or any other error with its stack trace. */
 function explain(error: unknown): string {
-  if (error instanceof AdminError || error instanceof SettingsError || error instanceof Problem) {
-    return error.message;
-  }
+  for (const type of FOR_ADMINISTRATORS) if (error instanceof type) return error.message;
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof pg.DatabaseError) return `The database reports: ${cause.message}.`;
+  // An error of the AWS SDK, also if the server is unreachable.
+  if (cause instanceof Error && '$metadata' in cause) {
+    return `The object store cannot be used: ${cause.name}: ${cause.message}. Check its settings and that it is running.`;
+  }
   if (isDatabaseUnavailable(cause)) {
     const { code, message } = cause as NodeJS.ErrnoException;
     return `The database is unreachable: ${code ?? message}. Check its address and that it is running.`;
   }
+  // An error of the file system.
+  if (cause instanceof Error && 'syscall' in cause) return `${cause.message}.`;
   return inspect(error);
 }

@@ -79,6 +79,15 @@ export function parseLimit(text: string): number | None {
   return limit;
 }
 
+/** Reads a whole number of at least `least`. */
+export function parseWholeNumber(least: number): (text: string) => number {
+  return (text) => {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (Number.isSafeInteger(number) && number >= least) return number;
+    throw new InvalidArgumentError(`Give a whole number of at least ${least}.`);
+  };
+}
+
 /** Reads a size such as `1TB` or `1.5 GiB`, in bytes, or `none`. */
 export function parseSize(text: string): number | None {
   if (text === 'none') return text;

@@ -25,6 +25,14 @@ export type CommandAction = <T, Options extends { json?: boolean }>(
   describe: (result: T) => string,
 ) => (options: Options) => Promise<void>;
 
+/** Prints the result of a command as text or as JSON. The exit code is 1 if the result is a failure. */
+export type PrintResult = <T>(
+  result: T,
+  options: { json?: boolean },
+  describe: (result: T) => string,
+  isFailure?: (result: T) => boolean,
+) => void;
+
 /** An error the administrator can correct; the message says how. */
 export class AdminError extends Error {
   override name = 'AdminError';

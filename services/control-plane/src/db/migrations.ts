@@ -65,6 +65,27 @@ export function migrateToLatest(db: Database): Promise<void> {
   });
 }
 
+/**
+ * Migrates a new database to the schema that has exactly these migrations. Throws a SettingsError if this version does not know them, or the
+ * database has others.
+ */
+export function migrateTo(db: Database, names: readonly string[]): Promise<void> {
+  return withSchemaLock(db, async () => {
+    const unknown = names.filter((name) => !Object.hasOwn(MIGRATIONS, name));
+    if (unknown.length > 0) {
+      throw new SettingsError(
+        `The schema is that of another version of Framelane: it has the unknown migrations ${unknown.join(', ')}. Use that version.`,
+      );
+    }
+    const others = (await appliedMigrations(db)).filter((name) => !names.includes(name));
+    if (others.length > 0) {
+      throw new SettingsError(`The database has later migrations: ${others.join(', ')}. Use a new database.`);
+    }
+    const last = [...names].sort().at(-1);
+    if (last !== undefined) await countApplied(migrator(db).migrateTo(last));
+  });
+}
+
 /** The number of migrations that a step of Kysely has applied. Throws if one failed. */
 async function countApplied(step: Promise<MigrationResultSet>): Promise<number> {
   const { results = [], error } = await step;
@@ -73,7 +94,7 @@ async function countApplied(step: Promise<MigrationResultSet>): Promise<number> 
 }
 
 /** The names of the migrations that the database has, sorted. */
-async function appliedMigrations(db: Database): Promise<string[]> {
+export async function appliedMigrations(db: Database): Promise<string[]> {
   const { rows: found } = await sql<{ exists: boolean }>`
     select to_regclass('kysely_migration') is not null as exists`.execute(db);
   if (!found[0]?.exists) return [];

@@ -71,6 +71,20 @@ create table auto_captions (
   constraint ready_auto_captions_have_a_language CHECK ((((status = 'ready'::text) = (ready_at IS NOT NULL)) AND ((status = 'ready'::text) = (language IS NOT NULL))))
 );
 
+create table backup_state (
+  id boolean not null default true,
+  timeline text not null,
+  backup_id text,
+  snapshot_at timestamp(3) with time zone,
+  completed_at timestamp(3) with time zone,
+  objects bigint,
+  bytes bigint,
+  missing bigint,
+  constraint backup_state_pkey PRIMARY KEY (id),
+  constraint backup_is_complete CHECK ((num_nulls(backup_id, snapshot_at, completed_at, objects, bytes, missing) = ANY (ARRAY[0, 6]))),
+  constraint backup_state_id_check CHECK (id)
+);
+
 create table captions (
   video_id text not null,
   language text not null,

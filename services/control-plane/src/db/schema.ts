@@ -44,6 +44,7 @@ export type Schema = {
   watermarks: WatermarksTable;
   object_purges: ObjectPurgesTable;
   maintenance_steps: MaintenanceStepsTable;
+  backup_state: BackupStateTable;
   usage_daily: UsageDailyTable;
   webhook_endpoints: WebhookEndpointsTable;
   webhook_events: WebhookEventsTable;
@@ -585,6 +586,21 @@ type MaintenanceStepsTable = {
   name: string;
   due_at: Generated<Date>;
   claimed_until: Date | null;
+};
+
+/** At most one row: the timeline of this database, from its first backup on, and its last complete backup. */
+type BackupStateTable = {
+  id: Generated<boolean>;
+  /** Names the history of this database. A restored database gets another one. */
+  timeline: string;
+  backup_id: string | null;
+  /** The time of the rows that the backup has. */
+  snapshot_at: Date | null;
+  completed_at: Date | null;
+  objects: number | null;
+  bytes: number | null;
+  /** Objects that rows name, but that were not stored. */
+  missing: number | null;
 };
 
 type UsageDailyTable = {

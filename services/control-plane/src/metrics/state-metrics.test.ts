@@ -43,6 +43,7 @@ test('every state of the work has its count, and the age of the oldest', async (
     webhookDeliveries: { backlog: async () => ({ due: backlog(7), scheduled: 8 }) },
     background: [{ name: 'object-purges', backlog: async () => backlog(9) }],
     resealing: { pending: async () => ({ contentKeys: 10, webhookSecrets: 11, importRequests: 12 }) },
+    lastBackup: async () => ({ ageSeconds: 17, missing: 18 }),
     pool: { totalCount: 20, idleCount: 13, waitingCount: 14 },
   } as unknown as ConstructorParameters<typeof StateMetrics>[1];
   const registry = new Registry();
@@ -66,6 +67,8 @@ test('every state of the work has its count, and the age of the oldest', async (
     'framelane_secrets_to_reseal{kind="content_key"}': 10,
     'framelane_secrets_to_reseal{kind="webhook_secret"}': 11,
     'framelane_secrets_to_reseal{kind="import_request"}': 12,
+    framelane_backup_age_seconds: 17,
+    framelane_backup_missing_objects: 18,
     'framelane_database_connections{state="idle"}': 13,
     'framelane_database_connections{state="in_use"}': 7,
     framelane_database_queries_waiting: 14,

@@ -20,6 +20,7 @@ type Sources = {
   resealing: {
     pending(): Promise<{ contentKeys: number; webhookSecrets: number; importRequests: number }>;
   };
+  lastBackup: () => Promise<{ ageSeconds: number; missing: number } | undefined>;
   logger: Logger;
 };
 
@@ -37,6 +38,8 @@ export class StateMetrics {
   readonly #background: BacklogGauges<'work'>;
   readonly #deliveries: BacklogGauges<'state'>;
   readonly #toReseal: Gauge<'kind'>;
+  readonly #backupAge: Gauge;
+  readonly #backupMissing: Gauge;
   readonly #deadLetters: Gauge<'queue'>;
   #reading: Promise<void> | undefined;
 
@@ -85,6 +88,16 @@ export class StateMetrics {
       labelNames: ['kind'],
       registers,
     });
+    this.#backupAge = new Gauge({
+      name: 'framelane_backup_age_seconds',
+      help: 'Age of the rows in the last complete backup',
+      registers,
+    });
+    this.#backupMissing = new Gauge({
+      name: 'framelane_backup_missing_objects',
+      help: 'Objects that the last complete backup lacks, because they were not stored as the database says',
+      registers,
+    });
     this.#deadLetters = new Gauge({
       name: 'framelane_dead_letters',
       help: 'Dead-lettered messages, by dead-letter queue',
@@ -113,7 +126,7 @@ export class StateMetrics {
   }
 
   async #readDatabase(): Promise<void> {
-    const { attempts, tasks, imports, background, webhookDeliveries, resealing } = this.#sources;
+    const { attempts, tasks, imports, background, webhookDeliveries, resealing, lastBackup } = this.#sources;
     // One query at a time, so that scrapes occupy one connection.
     const videos = await attempts.backlog();
     const openTasks = await tasks.backlog('task');
@@ -123,6 +136,7 @@ export class StateMetrics {
     const due: [string, Backlog][] = [];
     for (const work of background) due.push([work.name, await work.backlog()]);
     const toReseal = await resealing.pending();
+    const backup = await lastBackup();
     this.#resetDatabase();
     this.#databaseUp.set(1);
     this.#videos.set({ state: 'waiting' }, videos.waiting);
@@ -138,6 +152,10 @@ export class StateMetrics {
     this.#toReseal.set({ kind: 'content_key' }, toReseal.contentKeys);
     this.#toReseal.set({ kind: 'webhook_secret' }, toReseal.webhookSecrets);
     this.#toReseal.set({ kind: 'import_request' }, toReseal.importRequests);
+    if (backup !== undefined) {
+      this.#backupAge.set(backup.ageSeconds);
+      this.#backupMissing.set(backup.missing);
+    }
     for (const [work, backlog] of due) this.#background.set({ work }, backlog);
   }
 
@@ -150,6 +168,9 @@ export class StateMetrics {
     this.#deliveries.reset();
     this.#background.reset();
     this.#toReseal.reset();
+    // Without labels, a reset would be a zero.
+    this.#backupAge.remove();
+    this.#backupMissing.remove();
   }
 
   async #refreshBroker(): Promise<void> {

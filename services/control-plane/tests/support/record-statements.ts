@@ -4,6 +4,9 @@ import pg from 'pg';
 /** Frames of the control plane's sources, but not of `src/db`: tests also call it directly. */
 const SOURCE_FRAME = /control-plane\/src\/(?!db\/)/;
 
+/** Frames of statements about all tables: they name those of the schema at hand. */
+const ANY_SCHEMA_FRAME = /control-plane\/src\/backups\/table-rows\.store/;
+
 /** Statements of Kysely's migrator, with its lock: they belong to no version of ours. */
 const OF_MIGRATOR = /"kysely_migration|"pg_catalog"|3853314791062309107/;
 
@@ -20,7 +23,8 @@ export function recordStatements(path: string): void {
       /^\s*(select|insert|update|delete|with)\b/i.test(text) &&
       !OF_MIGRATOR.test(text) &&
       !seen.has(text);
-    if (isNew && SOURCE_FRAME.test(new Error().stack ?? '')) {
+    const stack = isNew ? (new Error().stack ?? '') : '';
+    if (isNew && SOURCE_FRAME.test(stack) && !ANY_SCHEMA_FRAME.test(stack)) {
       seen.add(text);
       appendFileSync(path, `${JSON.stringify(text)}\n`);
     }

@@ -469,6 +469,21 @@ const TABLES = [
     claimed_until timestamptz(3)
   )`,
 
+  // At most one row.
+  `create table backup_state (
+    id boolean primary key default true check (id),
+    timeline text not null,
+    backup_id text,
+    snapshot_at timestamptz(3),
+    completed_at timestamptz(3),
+    objects bigint,
+    bytes bigint,
+    missing bigint,
+    constraint backup_is_complete check (
+      num_nulls(backup_id, snapshot_at, completed_at, objects, bytes, missing) in (0, 6)
+    )
+  )`,
+
   `create table usage_daily (
     workspace_id text not null references workspaces,
     environment text not null check (environment in ('live', 'test')),

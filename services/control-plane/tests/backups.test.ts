@@ -1,0 +1,579 @@
+import { randomBytes } from 'node:crypto';
+import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { newId } from '@framelane/contracts/ids';
+import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import { imageKey, segmentKey, sourceKey } from '@framelane/object-store/object-keys';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
+import { createLogger } from '@framelane/service-kit/logger';
+import { FakeS3 } from '@framelane/test-kit/fake-s3';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { sql } from 'kysely';
+import type { AdminHost } from '../src/admin/host.ts';
+import type { MadeBackup } from '../src/backups/backup.ts';
+import type { Restored } from '../src/backups/restore.ts';
+import type { Verification } from '../src/backups/verify.ts';
+import type { BackupVerification } from '../src/backups/verify-backup.ts';
+import { type Database, openDatabase, openPool } from '../src/db/database.ts';
+import { runAdminOn } from './admin/run-admin-on.ts';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { createEmptyDatabase, createTestDatabase } from './support/database.ts';
+import { CONTENT_KEY_SECRET } from './support/initial-data.ts';
+import { FOLDER, sampleManifest } from './support/manifest.ts';
+import { migrateUpWithRows, readRows } from './support/migration-rows.ts';
+
+const PASSPHRASE = 'correct horse battery staple';
+
+let folder: string;
+let place: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'framelane-backups-'));
+  place = join(folder, 'backups');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** An installation of which commands can make backups, or into which they restore. */
+type Installation = { databaseUrl: string; objects: ObjectStore; secret: Uint8Array };
+
+/** Runs a command that prints JSON. Throws what it reports if it fails, unless it is said to. */
+async function run<T>(
+  { databaseUrl, objects, secret }: Installation,
+  args: readonly string[],
+  { code = 0, env = {} }: { code?: number; env?: NodeJS.ProcessEnv } = {},
+): Promise<T> {
+  const host: Partial<AdminHost> = {
+    env: { BACKUP_PASSPHRASE: PASSPHRASE, ...env },
+    dataDir: '/data',
+    objects: () => objects,
+    secrets: async () => ({ current: secret, previous: [] }),
+  };
+  const ran = await runAdminOn(databaseUrl, [...args, '--json'], host);
+  if (ran.code !== code || ran.output === '') throw new Error(`${ran.code}: ${ran.errors}`);
+  return JSON.parse(ran.output);
+}
+
+const backUp = (installation: Installation, ...options: string[]) =>
+  run<MadeBackup>(installation, ['backup', place, ...options]);
+const verifyBackup = (installation: Installation, code = 0) =>
+  run<BackupVerification>(installation, ['backup', 'verify', place], { code });
+const verify = (installation: Installation, code = 0) =>
+  run<Verification>(installation, ['verify'], { code });
+
+/** A new installation, and a connection to its database, which has the schema by default. */
+async function emptyInstallation(
+  createDatabase = createTestDatabase,
+): Promise<Installation & { db: Database; drop: () => Promise<void> }> {
+  const database = await createDatabase();
+  const db = openDatabase(openPool(database.url, createLogger({ service: 'test', level: 'silent' })));
+  const objectsDir = await mkdtemp(join(tmpdir(), 'framelane-restored-'));
+  return {
+    databaseUrl: database.url,
+    objects: new FileObjectStore(objectsDir),
+    secret: randomBytes(32),
+    db,
+    drop: async () => {
+      await db.destroy();
+      await database.drop();
+      await rm(objectsDir, { recursive: true });
+    },
+  };
+}
+
+/** All objects and their contents. */
+async function contents(store: ObjectStore): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const root of ['hls/', 'sources/']) {
+    for await (const { key } of store.list(root)) {
+      const { body } = await store.get(key);
+      found[key] = Buffer.concat(await Array.fromAsync(body)).toString('base64');
+    }
+  }
+  return found;
+}
+
+describe('with a control plane', () => {
+  let plane: TestControlPlane;
+  let installation: Installation;
+  beforeAll(async () => {
+    plane = await startControlPlane((config) => {
+      installation = { databaseUrl: config.databaseUrl, secret: config.secrets.contentKey } as Installation;
+      return config;
+    });
+    installation = { ...installation, objects: plane.objects };
+  });
+  afterAll(() => plane.stop());
+
+  /** A manifest with small segments. */
+  const manifest = () => {
+    const sample = sampleManifest();
+    const renditions = sample.renditions.map((rendition) => ({
+      ...rendition,
+      segments: rendition.segments.map((segment, index) => ({ ...segment, bytes: 10 + index })),
+    }));
+    return { ...sample, renditions };
+  };
+
+  async function uploaded(): Promise<string> {
+    const { videoId, uploadToken } = await plane.ticket();
+    const { sourceKey: key } = await plane.engine.upload(uploadToken);
+    const source = await plane.db
+      .selectFrom('artifacts')
+      .select('bytes')
+      .where('video_id', '=', videoId)
+      .executeTakeFirstOrThrow();
+    await plane.objects.put(key, randomBytes(source.bytes), 'video/mp4');
+    return videoId;
+  }
+
+  /** A ready video with all objects. */
+  async function readyVideo(): Promise<string> {
+    const videoId = await uploaded();
+    const made = manifest();
+    const { attempt } = await plane.engine.claim(videoId);
+    const output = { workspaceId: plane.workspaceId, videoId, attempt, folder: FOLDER };
+    for (const { name, segments } of made.renditions)
+      for (const [sequence, { bytes }] of segments.entries())
+        await plane.objects.put(segmentKey(output, name, sequence, 'ts'), randomBytes(bytes), 'video/mp2t');
+    for (const image of ['poster', 'storyboard'] as const) {
+      const { bytes } = made[image] ?? { bytes: 1 };
+      await plane.objects.put(imageKey(output, `${image}.jpg`), randomBytes(bytes), 'image/jpeg');
+    }
+    await plane.engine.complete(videoId, attempt, made);
+    return videoId;
+  }
+
+  async function deleteVideo(videoId: string): Promise<void> {
+    const video = `${plane.url}/v1/videos/${videoId}`;
+    const { status } = await fetch(video, { method: 'DELETE', headers: plane.credentials });
+    expect(status).toBe(204);
+  }
+
+  /** Restores the backup into a new installation, and expects the same objects and verified rows. */
+  async function expectRestorable(...options: string[]): Promise<void> {
+    const target = await emptyInstallation();
+    try {
+      await run<Restored>(target, ['restore', place, ...options]);
+      expect((await verify(target)).findings).toEqual([]);
+    } finally {
+      await target.drop();
+    }
+  }
+
+  test('verify names what is missing, of another size and orphaned, but no work in progress', async () => {
+    const intact = await readyVideo();
+    const damaged = await readyVideo();
+    const waiting = await plane.ticket();
+    await plane.objects.put(
+      sourceKey(plane.workspaceId, waiting.videoId, newId('xfr')),
+      Buffer.from('arriving'),
+      'video/mp4',
+    );
+    expect(await verify(installation)).toMatchObject({ findings: [], inProgress: 1 });
+
+    const prefix = `hls/${plane.workspaceId}/${damaged}/a1/${FOLDER}`;
+    await plane.objects.delete([`${prefix}360p/1.ts`]);
+    await plane.objects.put(`${prefix}480p/0.ts`, Buffer.from('torn'), 'video/mp2t');
+    const unknown = `hls/${plane.workspaceId}/${newId('vid')}/a1/t0.1/360p/0.ts`;
+    const late = `hls/${plane.workspaceId}/${intact}/a1/t0.9/360p/0.ts`;
+    for (const key of [unknown, late]) await plane.objects.put(key, Buffer.alloc(3), '');
+    const differences = [
+      { kind: 'missing', key: `${prefix}360p/1.ts`, bytes: 11 },
+      { kind: 'other_size', key: `${prefix}480p/0.ts`, bytes: 10, storedBytes: 4 },
+    ];
+    // All objects are young.
+    expect(await verify(installation, 1)).toMatchObject({ findings: differences, inProgress: 3 });
+    const old = await run<Verification>(installation, ['verify', '--grace-minutes', '0'], { code: 1 });
+    // The purge of the ready video has passes left.
+    const orphaned = { kind: 'orphaned', key: unknown, storedBytes: 3 };
+    expect(old.findings).toHaveLength(3);
+    expect(old).toMatchObject({
+      findings: expect.arrayContaining([...differences, orphaned]),
+      inProgress: 2,
+    });
+    const { output } = await runAdminOn(installation.databaseUrl, ['verify'], {
+      objects: () => plane.objects,
+    });
+    expect(output).toContain(`other size: ${prefix}480p/0.ts (4 instead of 10 bytes)\n`);
+    expect(output).toContain(
+      '1 are missing, 1 have another size, 0 are orphaned. 3 belong to work in progress.',
+    );
+    const made = await run<MadeBackup>(installation, ['backup', place], { code: 1 });
+    expect(made.objects.missing).toBe(2);
+
+    await deleteVideo(damaged);
+    await plane.objects.delete([late, unknown]);
+  });
+
+  test('backups share objects, and a restore has the same rows and objects', async () => {
+    const kept = await readyVideo();
+    const deleted = await readyVideo();
+    const first = await backUp(installation);
+    await deleteVideo(deleted);
+    const added = await readyVideo();
+    const second = await backUp(installation);
+    const ofVideo = (id: string) =>
+      Object.fromEntries(Object.entries(stored).filter(([key]) => key.includes(id)));
+    const stored = await contents(plane.objects);
+    expect(second.objects.copied).toBe(Object.keys(ofVideo(added)).length);
+    expect(await verifyBackup(installation)).toMatchObject({ id: second.id, damaged: [] });
+
+    const target = await emptyInstallation();
+    try {
+      const restored = await run<Restored>(target, ['restore', place]);
+      expect(restored).toMatchObject({ id: second.id, unreadable: 0 });
+      const copies = await contents(target.objects);
+      expect(copies).toMatchObject({ ...ofVideo(kept), ...ofVideo(added) });
+      expect(Object.keys(copies).filter((key) => key.includes(deleted))).toEqual([]);
+      await expect(run(target, ['restore', place])).rejects.toThrow(/not empty: the table \w+ has rows/);
+    } finally {
+      await target.drop();
+    }
+    await expectRestorable('--id', first.id);
+    const third = await backUp(installation, '--keep', '1');
+    expect(third.removed.backups).toBe(2);
+    expect(third.removed.objects).toBe(first.objects.count - second.objects.count + second.objects.copied);
+    await expectRestorable();
+  });
+
+  test('objects that are purged between the snapshot and the copy are in no backup', async () => {
+    await readyVideo();
+    const purged = await readyVideo();
+    let isDeleted = false;
+    const racing = withMethods(plane.objects, {
+      get: async (key) => {
+        if (key.includes(purged) && !isDeleted) {
+          isDeleted = true;
+          await deleteVideo(purged);
+          for (const root of ['hls', 'sources'])
+            await plane.objects.deletePrefix(`${root}/${plane.workspaceId}/${purged}/`);
+        }
+        return plane.objects.get(key);
+      },
+    });
+    const made = await backUp({ ...installation, objects: racing });
+    expect([isDeleted, made.objects.missing]).toEqual([true, 0]);
+    await expectRestorable();
+  });
+
+  test('a video whose tasks are in progress goes on after a restore', async () => {
+    const videoId = await uploaded();
+    await plane.engine.claim(videoId);
+    await backUp(installation);
+    const target = await emptyInstallation();
+    try {
+      await run<Restored>(target, ['restore', place]);
+      const task = target.db.selectFrom('tasks').select(['tries', 'lease_expires_at', 'result']);
+      const [running] = await task.where('video_id', '=', videoId).execute();
+      // Its lease expires, and an engine tries it again.
+      expect(running).toMatchObject({ tries: 1, result: null, lease_expires_at: expect.any(Date) });
+    } finally {
+      await target.drop();
+      await deleteVideo(videoId);
+    }
+  });
+});
+
+describe('with rows in every table', () => {
+  let source: Awaited<ReturnType<typeof emptyInstallation>>;
+  /** A backup that each test gets a copy of. */
+  let shared: string;
+  let made: MadeBackup;
+  beforeAll(async () => {
+    source = {
+      ...(await emptyInstallation(createEmptyDatabase)),
+      secret: new Uint8Array(CONTENT_KEY_SECRET),
+    };
+    while ((await migrateUpWithRows(source.db)) !== undefined);
+    // Values that JSON or other settings of the role could change.
+    const metadata = '{"text":"\\u2028 \\" \\n \\\\","nothing":null,"number":1e400,"small":0.1}';
+    await source.db
+      .updateTable('videos')
+      .set({ title: 'A\tB\n"\\\u2028\u{1F600}', metadata, duration: 0.1 + 0.2 })
+      .where('title', '=', 'holiday')
+      .execute();
+    // Something is stored for each object, in the size that the rows say.
+    for (let isComplete = false; !isComplete; ) isComplete = await storeMissing();
+    shared = await mkdtemp(join(tmpdir(), 'framelane-shared-backup-'));
+    made = await run<MadeBackup>(source, ['backup', shared]);
+  });
+  beforeEach(() => cp(shared, place, { recursive: true }));
+  afterAll(async () => {
+    await source.drop();
+    await rm(shared, { recursive: true });
+  });
+
+  async function storeMissing(): Promise<boolean> {
+    const { code, output } = await runAdminOn(source.databaseUrl, ['verify', '--json'], {
+      objects: () => source.objects,
+    });
+    for (const { key, bytes } of JSON.parse(output).findings as { key: string; bytes: number }[]) {
+      await source.objects.put(key, Buffer.alloc(bytes), '');
+    }
+    return code === 0;
+  }
+
+  /** The rows of a restored database that differ from those of the backup, by table. */
+  async function differences(db: Database, ...tables: string[]): Promise<string[]> {
+    const [expected, found] = [await readRows(source.db), await readRows(db)];
+    return Object.keys(expected).filter(
+      (table) => !tables.includes(table) && JSON.stringify(expected[table]) !== JSON.stringify(found[table]),
+    );
+  }
+
+  const LEFT_OUT = ['backup_state', 'console_codes', 'console_sessions', 'engines', 'maintenance_steps'];
+
+  test('the rows of a restored database are those of the backup, to the last character', async () => {
+    const target = { ...(await emptyInstallation(createEmptyDatabase)), secret: source.secret };
+    try {
+      const restored = await run<Restored>(target, ['restore', place, '--keep-webhooks']);
+      expect(restored).toMatchObject({ disabledWebhooks: 0, unreadable: 0 });
+      expect(await differences(target.db, ...LEFT_OUT)).toEqual([]);
+      const keys = 'select conname from pg_constraint order by 1';
+      expect(await rowsOf(target.db, keys)).toEqual(await rowsOf(source.db, keys));
+    } finally {
+      await target.drop();
+    }
+  });
+
+  test('a restored installation sends nothing and signs nobody in, and seals with its own secret', async () => {
+    const target = await emptyInstallation();
+    try {
+      const restored = await run<Restored>(target, ['restore', place]);
+      expect(restored.disabledWebhooks).toBeGreaterThan(0);
+      const sealed = ['videos', 'imports'];
+      const stopped = ['webhook_endpoints', 'webhook_deliveries'];
+      expect(await differences(target.db, ...LEFT_OUT, ...sealed, ...stopped)).toEqual([]);
+      expect(await rowsOf(target.db, 'select from webhook_endpoints where enabled')).toEqual([]);
+      expect(
+        await rowsOf(target.db, 'select from webhook_deliveries where next_attempt_at is not null'),
+      ).toEqual([]);
+      for (const table of ['console_codes', 'console_sessions', 'engines', 'backup_state'])
+        expect([table, await rowsOf(target.db, `select from ${table}`)]).toEqual([table, []]);
+      const keys = `select distinct split_part(content_key, '.', 1) as header from videos where content_key is not null`;
+      expect(await rowsOf(target.db, keys)).toHaveLength(1);
+      expect(await rowsOf(target.db, keys)).not.toEqual(await rowsOf(source.db, keys));
+    } finally {
+      await target.drop();
+    }
+  });
+
+  /** Makes every write to a store of files fail after some, as if the process was killed. Resolves with whether a command failed. */
+  async function interrupted(writes: number, command: () => Promise<unknown>): Promise<boolean> {
+    const { put, putStream, delete: remove } = FileObjectStore.prototype;
+    let left = writes;
+    const kill = () => {
+      left -= 1;
+      if (left < 0)
+        throw Object.assign(new Error('ENOSPC: no space left on device'), {
+          code: 'ENOSPC',
+          syscall: 'write',
+        });
+    };
+    jest.spyOn(FileObjectStore.prototype, 'putStream').mockImplementation(async function (
+      this: FileObjectStore,
+      ...args
+    ) {
+      if (left <= 0) args[1].destroy();
+      kill();
+      return putStream.apply(this, args);
+    });
+    jest.spyOn(FileObjectStore.prototype, 'put').mockImplementation(put);
+    jest.spyOn(FileObjectStore.prototype, 'delete').mockImplementation(async function (
+      this: FileObjectStore,
+      ...args
+    ) {
+      kill();
+      return remove.apply(this, args);
+    });
+    try {
+      await command();
+      return false;
+    } catch (error) {
+      expect(String(error)).toContain('no space left');
+      return true;
+    } finally {
+      jest.restoreAllMocks();
+    }
+  }
+
+  test('a backup that is interrupted at any write goes on', async () => {
+    let isInterrupted = true;
+    for (let writes = 0; isInterrupted; writes += 13) {
+      await rm(place, { recursive: true, force: true });
+      isInterrupted = await interrupted(writes, () => backUp(source));
+      const { id } = await backUp(source);
+      expect(await verifyBackup(source)).toMatchObject({ id, damaged: [] });
+      // What was interrupted is removed.
+      const backups = await run<{ isComplete: boolean }[]>(source, ['backup', 'list', place]);
+      expect(backups).toEqual(
+        Array(isInterrupted ? 1 : 2).fill(expect.objectContaining({ isComplete: true })),
+      );
+      await rm(place, { recursive: true });
+    }
+  });
+
+  test('a restore that is interrupted at any write goes on', async () => {
+    const target = await emptyInstallation();
+    try {
+      let isInterrupted = true;
+      for (let writes = 0; isInterrupted; writes += 13) {
+        isInterrupted = await interrupted(writes, () => run(target, ['restore', place]));
+      }
+      expect((await verify(target)).findings).toEqual([]);
+      expect(
+        await differences(
+          target.db,
+          ...LEFT_OUT,
+          'videos',
+          'imports',
+          'webhook_endpoints',
+          'webhook_deliveries',
+        ),
+      ).toEqual([]);
+    } finally {
+      await target.drop();
+    }
+  });
+
+  /** The files of the backup whose path contains this text. */
+  async function filesOf(text: string): Promise<string[]> {
+    const files = await readdir(place, { recursive: true });
+    return files.filter((file) => file.includes(text)).map((file) => join(place, file));
+  }
+
+  test.each([
+    ['an object', '/original', (file: string) => truncate(file, 100)],
+    ['an object of the same size', '/original', (file: string) => writeFile(file, randomBytes(1_000_000))],
+    ['the rows of a table', 'tables/videos.gz', (file: string) => truncate(file, 100)],
+    ['rows that can be read', 'tables/videos.gz', (file: string) => writeFile(file, gzipSync('["a"]\n'))],
+  ])('%s that is damaged in the backup is found', async (_, text, damage) => {
+    const [file = ''] = await filesOf(text);
+    await damage(file);
+    const { damaged } = await verifyBackup(source, 1);
+    expect(damaged.map((key) => join(place, key))).toEqual([file]);
+    const target = await emptyInstallation();
+    try {
+      await expect(run(target, ['restore', place])).rejects.toThrow(/damaged/);
+      await expect(rowsOf(target.db, 'select from videos')).resolves.toEqual([]);
+      if (text !== '/original') return;
+      const restored = await run<Restored>(target, ['restore', place, '--skip-damaged']);
+      expect(restored.objects.damaged).toHaveLength(1);
+      const [finding, ...others] = (await verify(target, 1)).findings;
+      expect([finding?.kind, others]).toEqual(['missing', []]);
+    } finally {
+      await target.drop();
+    }
+  });
+
+  test('a copy that is torn is copied again, and one with a damaged list, too', async () => {
+    const [file = ''] = await filesOf('/original');
+    await truncate(file, 100);
+    expect((await backUp(source)).objects.copied).toBe(1);
+    for (const list of await filesOf('objects/000000.gz')) await truncate(list, 20);
+    expect((await backUp(source)).objects.copied).toBe(made.objects.count);
+    expect(await verifyBackup(source)).toMatchObject({ damaged: [] });
+  });
+
+  test.each<[string, (place: string) => string[], string, RegExp]>([
+    ['without a passphrase', (place) => ['backup', place], '', /Set BACKUP_PASSPHRASE/],
+    ['with a short passphrase', (place) => ['backup', place], 'short\n', /at least 12 characters/],
+    ['with another passphrase', (place) => ['restore', place], 'another passphrase', /does not open/],
+    ['of a bucket with an odd prefix', () => ['backup', 's3://bucket/../a'], PASSPHRASE, /has "\.\."/],
+    ['in the data directory', () => ['backup', '/data/objects'], PASSPHRASE, /is in the data directory/],
+    ['of an unknown backup', (place) => ['restore', place, '--id', 'x'], PASSPHRASE, /no complete backup x/],
+  ])('a command %s says what to do', async (_, args, passphrase, message) => {
+    const env = { BACKUP_PASSPHRASE: passphrase };
+    await expect(run(source, args(place), { env })).rejects.toThrow(message);
+  });
+
+  test('a restore refuses a store with other objects, and a place without a backup', async () => {
+    const target = await emptyInstallation();
+    try {
+      await expect(run(target, ['restore', folder])).rejects.toThrow(/no complete backup in this place/);
+      await expect(run(target, ['restore', 'ftp://host/folder'])).rejects.toThrow(/no directory and no s3:/);
+      await target.objects.put('hls/ws_other/vid_other/a1/t0.1/poster.jpg', Buffer.from('x'), '');
+      await expect(run(target, ['restore', place])).rejects.toThrow(/not empty: it has hls\/ws_other/);
+    } finally {
+      await target.drop();
+    }
+  });
+
+  test('only one backup of an installation is made at a time', async () => {
+    const connection = await source.db.connection().execute(async (other) => {
+      await sql`select pg_advisory_lock(5208114)`.execute(other);
+      await expect(backUp(source)).rejects.toThrow(/Another backup of this installation/);
+      await sql`select pg_advisory_unlock(5208114)`.execute(other);
+      return true;
+    });
+    expect(connection).toBe(true);
+  });
+
+  test('a restored installation shares no copies with the one of the backup', async () => {
+    const target = await emptyInstallation();
+    try {
+      await run<Restored>(target, ['restore', place]);
+      const { objects, removed } = await backUp(target, '--keep', '1');
+      expect([objects.copied, removed.backups]).toEqual([objects.count, 0]);
+      expect(await run<unknown[]>(source, ['backup', 'list', place])).toHaveLength(2);
+    } finally {
+      await target.drop();
+    }
+  });
+
+  test('the secrets in a backup are encrypted, and the files are private', async () => {
+    await rm(place, { recursive: true });
+    await backUp(source);
+    const [file = ''] = await filesOf('secrets.json');
+    expect(await readFile(file, 'utf8')).not.toContain(Buffer.from(source.secret).toString('base64'));
+    expect((await stat(place)).mode & 0o077).toBe(0);
+  });
+
+  test('files are restored to a bucket from a backup in a bucket, and back to files from a backup in files', async () => {
+    const [backups, bucket] = await Promise.all([FakeS3.start(), FakeS3.start()]);
+    const objects = new S3ObjectStore({
+      endpoint: bucket.endpoint,
+      region: 'us-east-1',
+      bucket: bucket.bucket,
+      accessKeyId: 'any',
+      secretAccessKey: 'any',
+      forcePathStyle: true,
+    });
+    const separate = { ...(await emptyInstallation()), objects };
+    const target = await emptyInstallation();
+    try {
+      const env = {
+        S3_ENDPOINT: 'http://elsewhere.test',
+        BACKUP_S3_ENDPOINT: backups.endpoint,
+        S3_ACCESS_KEY_ID: 'any',
+        S3_SECRET_ACCESS_KEY: 'any',
+      };
+      const address = `s3://${backups.bucket}/of/framelane`;
+      await run(source, ['backup', address], { env });
+      expect([...backups.objects.keys()].every((key) => key.startsWith('of/framelane/'))).toBe(true);
+      await run(separate, ['restore', address], { env });
+      expect((await verify(separate)).findings).toEqual([]);
+
+      await rm(place, { recursive: true });
+      await backUp(separate);
+      await run(target, ['restore', place]);
+      expect(await contents(target.objects)).toEqual(await contents(source.objects));
+    } finally {
+      await target.drop();
+      await separate.drop();
+      objects.close();
+      await Promise.all([backups.stop(), bucket.stop()]);
+    }
+  });
+});
+
+/** The store, with other methods. */
+function withMethods(store: ObjectStore, methods: Partial<ObjectStore>): ObjectStore {
+  return { ...methods, list: store.list.bind(store), head: store.head.bind(store) } as ObjectStore;
+}
+
+async function rowsOf(db: Database, query: string): Promise<unknown[]> {
+  return (await sql.raw(query).execute(db)).rows;
+}
