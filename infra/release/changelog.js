@@ -15,7 +15,7 @@ export function released(changelog, version, date) {
   const [unreleased, last] = sections(changelog);
   if (unreleased?.version !== 'Unreleased' || !unreleased.text.startsWith('### '))
     throw new Error(
-      'CHANGELOG.md needs a section "## [Unreleased]" that begins with a heading such as "### Added".',
+      'CHANGELOG.md has no unreleased changes: "## [Unreleased]" needs a heading below it, such as "### Added".',
     );
   if (last !== undefined && !isNewer(version, last.version))
     throw new Error(`${version} is not newer than ${last.version}, the last version in CHANGELOG.md.`);

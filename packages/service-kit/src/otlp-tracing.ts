@@ -24,8 +24,10 @@ import {
   AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
+  type ReadableSpan,
   type Sampler,
   type SpanExporter,
+  type SpanProcessor,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
@@ -51,17 +53,26 @@ const KINDS = {
   consumer: SpanKind.CONSUMER,
 };
 
-/** Exports the spans of a service in batches by OTLP. Spans that a collector does not take in time are dropped: at most 2048 wait. */
+/** Spans that wait for their export. */
+const MAX_WAITING = 2048;
+
+/** Exports the spans of a service in batches by OTLP. Spans that a collector does not take in time are dropped: at most MAX_WAITING wait. */
 export class OtlpTracing implements Tracing {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
+  readonly #reports: ExportReports;
 
   constructor(service: string, { url, sampler, ratio }: TraceSettings, logger: Logger) {
+    this.#reports = new ExportReports(new URL(url).host, logger);
     this.#provider = new TracerProvider({
       resource: resourceOf(service),
       sampler: samplerOf(sampler, ratio),
       spanProcessors: [
-        new BatchSpanProcessor({ exporter: reporting(new OTLPTraceExporter({ url }), url, logger) }),
+        this.#reports,
+        new BatchSpanProcessor({
+          exporter: reporting(new OTLPTraceExporter({ url }), this.#reports),
+          maxQueueSize: MAX_WAITING,
+        }),
       ],
     });
     this.#tracer = this.#provider.getTracer('framelane', VERSION);
@@ -85,8 +96,9 @@ export class OtlpTracing implements Tracing {
   }
 
   async stop(): Promise<void> {
-    // The exporter has logged why it failed.
-    await pTimeout(this.#provider.shutdown(), { milliseconds: 0.8 * TRACES_STOP_MS }).catch(() => {});
+    await pTimeout(this.#provider.shutdown(), { milliseconds: 0.8 * TRACES_STOP_MS }).catch(
+      (error: unknown) => this.#reports.stopped(error),
+    );
   }
 }
 
@@ -160,25 +172,71 @@ function samplerOf(name: SamplerName, ratio: number): Sampler {
   }
 }
 
-/** Logs when exports begin to fail, and when they succeed again. */
-function reporting(exporter: SpanExporter, url: string, logger: Logger): SpanExporter {
-  const { host } = new URL(url);
-  let failing = false;
+type ExportResult = Parameters<Parameters<SpanExporter['export']>[1]>[0];
+
+/** Logs when spans begin to be lost, and when none are lost any more. */
+class ExportReports implements SpanProcessor {
+  #waiting = 0;
+  #sent = 0;
+  #isLosing = false;
+  readonly #host: string;
+  readonly #logger: Logger;
+
+  constructor(host: string, logger: Logger) {
+    this.#host = host;
+    this.#logger = logger;
+  }
+
+  onStart(): void {}
+
+  onEnd(span: ReadableSpan): void {
+    if ((span.spanContext().traceFlags & TraceFlags.SAMPLED) !== 0) this.#waiting += 1;
+  }
+
+  /** A batch leaves the queue, which has dropped what was too much for it. */
+  taken(spans: number): void {
+    const dropped = Math.max(0, this.#waiting - MAX_WAITING);
+    this.#waiting -= dropped + spans;
+    this.#sent += spans;
+    if (dropped > 0) this.#lost(dropped, new Error('The collector takes fewer spans than there are'));
+  }
+
+  /** The collector has responded to a batch, or will not. */
+  ended(spans: number, { code, error }: ExportResult): void {
+    this.#sent -= spans;
+    if (code !== 0) this.#lost(spans, error);
+    else if (this.#isLosing && this.#waiting <= MAX_WAITING) {
+      this.#isLosing = false;
+      this.#logger.info('traces.exported_again', { host: this.#host });
+    }
+  }
+
+  /** The export at the end of the process did not end in time. */
+  stopped(error: unknown): void {
+    this.#lost(this.#waiting + this.#sent, error);
+  }
+
+  /** One warning is enough for an outage. */
+  #lost(lostSpans: number, error: unknown): void {
+    const level = this.#isLosing ? 'debug' : 'warn';
+    this.#isLosing = true;
+    this.#logger.log(level, 'traces.not_exported', { host: this.#host, lostSpans, error });
+  }
+
+  async shutdown(): Promise<void> {}
+
+  async forceFlush(): Promise<void> {}
+}
+
+function reporting(exporter: SpanExporter, reports: ExportReports): SpanExporter {
   return {
-    export: (spans, done) =>
+    export: (spans, done) => {
+      reports.taken(spans.length);
       exporter.export(spans, (result) => {
-        const failed = result.code !== 0;
-        if (failed) {
-          // One warning is enough for an outage.
-          logger.log(failing ? 'debug' : 'warn', 'traces.not_exported', {
-            host,
-            lostSpans: spans.length,
-            error: result.error,
-          });
-        } else if (failing) logger.info('traces.exported_again', { host });
-        failing = failed;
+        reports.ended(spans.length, result);
         done(result);
-      }),
+      });
+    },
     shutdown: () => exporter.shutdown(),
     forceFlush: async () => exporter.forceFlush?.(),
   };

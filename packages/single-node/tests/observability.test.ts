@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { freePorts } from '@framelane/test-kit/free-ports';
 import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { SingleNodeProcess } from '@framelane/test-kit/single-node-process';
@@ -8,6 +10,7 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 const OBSERVABILITY = join(import.meta.dirname, '../../../infra/observability');
+const ADMIN = join(import.meta.dirname, '../src/cli/admin.ts');
 
 /** Metrics of Prometheus itself and of RabbitMQ. */
 const FOREIGN = /^(up$|rabbitmq_)/;
@@ -24,18 +27,23 @@ const LATE_VALUES = ['5..', '500|502|503|504'];
 type Series = { name: string; labels: Record<string, string> };
 
 let dataDir: string;
+let backupDir: string;
 let node: SingleNodeProcess;
 /** The series of each job of prometheus.yml. */
 const exposed: Record<string, Series[]> = {};
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'framelane-observability-'));
+  backupDir = await mkdtemp(join(tmpdir(), 'framelane-backup-'));
   const [port = 0, enginePort = 0] = await freePorts(2);
   node = await SingleNodeProcess.start(dataDir, {
     INTERNAL_PORT: String(port),
     ENGINE_INTERNAL_PORT: String(enginePort),
     ENGINE_ROLES: 'upload',
   });
-  // Requests and their problems have series from the first one on.
+  // Backups, requests and their problems have series from the first one on.
+  await promisify(execFile)(process.execPath, [ADMIN, 'backup', backupDir], {
+    env: { PATH: process.env.PATH, DATA_DIR: dataDir, BACKUP_PASSPHRASE: 'only for this test' },
+  });
   await fetch(`${node.baseUrl}/videos`);
   await fetch(`${node.engineUrl}/upload`, { method: 'POST' });
   for (const [job, at] of [
@@ -51,6 +59,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await node?.stop();
   await rm(dataDir, { recursive: true });
+  await rm(backupDir, { recursive: true });
 });
 
 test('a single node has both roles, whatever ENGINE_ROLES says', () => {

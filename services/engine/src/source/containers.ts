@@ -14,6 +14,8 @@ export type ContainerTraits = {
   hasEditLists: boolean;
   /** Whether timestamps may restart in the middle of a file: a discontinuity, or the next link of chained Ogg. ffmpeg corrects that. */
   clockMayRestart: boolean;
+  /** Whether the tags of a track may change in the middle of a file, as in chained Ogg. */
+  tagsMayChange: boolean;
   /** Whether the video may change between progressive and interlaced, as in recordings of television. */
   scanTypeMayChange: boolean;
   /** Whether one header describes a track for the whole file. A stream copy requires that. */
@@ -35,6 +37,7 @@ const USUAL = {
   duration: 'track',
   hasEditLists: false,
   clockMayRestart: false,
+  tagsMayChange: false,
   scanTypeMayChange: false,
   allowsCopy: false,
   seek: null,
@@ -77,7 +80,7 @@ const CONTAINERS: Record<string, ContainerTraits> = {
   mpeg: { ...USUAL, demuxers: ['mpeg'], clockMayRestart: true, scanTypeMayChange: true },
   avi: { ...USUAL, demuxers: ['avi'], duration: 'frame_count' },
   flv: { ...USUAL, demuxers: ['flv'], duration: 'file' },
-  ogg: { ...USUAL, demuxers: ['ogg'], clockMayRestart: true },
+  ogg: { ...USUAL, demuxers: ['ogg'], clockMayRestart: true, tagsMayChange: true },
   asf: { ...USUAL, demuxers: ['asf'] },
   mxf: { ...USUAL, demuxers: ['mxf'] },
   mp3: { ...SOUND, demuxers: ['mp3'] },

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(cwd, { recursive: true }));
 
-type Found = { packets: object[]; trackCount?: number; bytes?: number; fails?: boolean };
+type Found = { packets: object[]; trackCount?: number; bytes?: number; container?: string; fails?: boolean };
 
 const packet = (stream_index: number, second: number, pos = 0) => ({
   stream_index,
@@ -25,10 +25,16 @@ const packet = (stream_index: number, second: number, pos = 0) => ({
 const seconds = (count: number) => Array.from({ length: count }, (_, at) => packet(0, at / 25));
 
 /** Describes a file of which a script, in place of ffprobe, finds these packets. Resolves with the description, the packets and the number of runs. */
-async function describeAs({ packets, trackCount = 2, bytes = 1, fails = false }: Found) {
+async function describeAs({
+  packets,
+  trackCount = 2,
+  bytes = 1,
+  container = 'matroska,webm',
+  fails = false,
+}: Found) {
   const disposition = { default: 0, attached_pic: 0 };
   const streams = [0, 1].map((index) => ({ index, codec_type: 'audio', disposition }));
-  const format = { format_name: 'matroska,webm', start_time: '0' };
+  const format = { format_name: container, start_time: '0' };
   await writeFile(join(cwd, 'alone'), JSON.stringify({ streams, format }));
   const complete = { packets, streams, format: { ...format, nb_streams: trackCount } };
   await writeFile(join(cwd, 'complete'), JSON.stringify(complete));
@@ -73,8 +79,21 @@ test.each<[string, Found, string[]]>([
     ['complete', 'alone', 'list'],
   ],
   ['with a track found late', { packets: seconds(80), trackCount: 3 }, ['complete', 'alone', 'list']],
+  ['whose tags may change', { packets: seconds(80), container: 'ogg' }, ['complete', 'alone', 'list']],
   ['of which ffprobe cannot list the packets', { packets: [], fails: true }, ['complete', 'alone', 'list']],
   ['of more than 32 MiB', { packets: [], bytes: 2 ** 25 + 1 }, ['alone', 'list']],
 ])('a file %s is described alone', async (_, found, runs) => {
   expect(await describeAs(found)).toEqual({ tracks: 2, found: 1, trackCount: 2, runs });
+});
+
+test('a file that takes too long to describe is not described again', async () => {
+  const program = join(cwd, 'ffprobe');
+  await writeFile(program, '#!/bin/sh\necho run >> runs; exec sleep 60\n', { mode: 0o755 });
+  await writeFile(join(cwd, SOURCE_PATH), '');
+  await writeFile(join(cwd, 'runs'), '');
+  const limits = { ...DEFAULT_TRANSCODE_LIMITS, probeSeconds: 0.5 };
+  const { signal } = new AbortController();
+  const described = describeFile({ program, cwd, signal, limits, audioOnly: 'refused' });
+  await expect(described).rejects.toMatchObject({ end: 'timeout' });
+  expect(await readFile(join(cwd, 'runs'), 'utf8')).toBe('run\n');
 });

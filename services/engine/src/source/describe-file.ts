@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SOURCE_PATH } from '../sandbox/job-folder.ts';
 import { ToolError } from '../sandbox/run-tool.ts';
+import { containerTraits } from './containers.ts';
 import { type ProbeOptions, runFfprobe } from './ffprobe.ts';
 import { type MediaSource, PROBED_ENTRIES, readSource } from './media-source.ts';
 import { PACKET_ENTRIES, type Packet, type PacketList, readLine, readPacketList } from './packets.ts';
@@ -63,14 +64,14 @@ export async function readEachPacket(
 
 /**
  * Null if ffprobe fails or finds too many packets, or if the packets may have changed the description: ffprobe completes the parameters of
- * a track that begins late, which ffmpeg will not know.
+ * a track that begins late, which ffmpeg will not know, and replaces tags. Throws if it takes too long.
  */
 async function describeWithPackets(options: ProbeOptions): Promise<DescribedFile | null> {
   const entries = [PROBED_ENTRIES, CHAPTER_ENTRIES, PACKET_ENTRIES];
   const limit = MAX_DESCRIPTION_CHARS + MAX_CHAPTER_CHARS + MAX_PACKETS_CHARS;
   const described = await description(options, entries, limit, '-read_intervals', `%+#${MANY_PACKETS}`).catch(
     (error: unknown) => {
-      if (error instanceof ToolError) return null;
+      if (error instanceof ToolError && error.end !== 'timeout') return null;
       throw error;
     },
   );
@@ -78,6 +79,7 @@ async function describeWithPackets(options: ProbeOptions): Promise<DescribedFile
   const packets = readPacketList(described);
   if (packets.packets.length >= MANY_PACKETS) return null;
   const source = readSource(described);
+  if (containerTraits(source.container).tagsMayChange) return null;
   const arrivals = new TrackArrivals(source.startTime);
   for (const { index, pts, at } of packets.packets) arrivals.add(index, pts, at);
   arrivals.countTracks(packets.trackCount);

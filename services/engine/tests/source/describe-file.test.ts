@@ -1,4 +1,4 @@
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { makeClip } from '@framelane/test-kit/clips';
@@ -15,6 +15,16 @@ beforeAll(async () => {
 });
 afterAll(() => rm(cwd, { recursive: true }));
 
+/** The options of a probe of the file in the job's directory. */
+const probing = () =>
+  ({
+    program: 'ffprobe',
+    cwd,
+    signal: new AbortController().signal,
+    limits: DEFAULT_TRANSCODE_LIMITS,
+    audioOnly: 'accepted',
+  }) as const;
+
 const KEY = '00112233445566778899aabbccddeeff';
 const ENCRYPTED = ['cenc-aes-ctr', KEY, KEY].flatMap((value, at) => [
   ['-encryption_scheme', '-encryption_key', '-encryption_kid'][at] ?? '',
@@ -27,7 +37,7 @@ test.each([
   ['mkv', []],
   ['ts', ['-output_ts_offset', '700']],
   ['avi', ['-bf', '0']],
-  ['ogv', ['-c:v', 'libtheora', '-c:a', 'libvorbis']],
+  ['flv', []],
 ])(
   'packets that ffprobe lists with the description of %s are those that it lists alone',
   async (kind, options) => {
@@ -37,18 +47,30 @@ test.each([
       options,
     });
     await copyFile(clip, join(cwd, SOURCE_PATH));
-    const { signal } = new AbortController();
-    const limits = DEFAULT_TRANSCODE_LIMITS;
-    const probing = { program: 'ffprobe', cwd, signal, limits, audioOnly: 'refused' } as const;
-    const file = await describeFile(probing);
+    const file = await describeFile(probing());
     const packetsOf = async (from: DescribedFile) => {
       const packets: Packet[] = [];
       // In CSV, a packet has only the first of its side data.
       const add = (packet: Packet) => packets.push({ ...packet, sideData: packet.sideData.slice(0, 1) });
-      const trackCount = await readEachPacket(from, probing, add);
+      const trackCount = await readEachPacket(from, probing(), add);
       return { packets, trackCount };
     };
     expect(file.packets).not.toBeNull();
     expect(await packetsOf(file)).toEqual(await packetsOf({ ...file, packets: null }));
   },
 );
+
+test('the tags of chained Ogg are those of its beginning', async () => {
+  const links = await Promise.all(
+    ['one', 'two'].map((title) =>
+      makeClip(join(cwd, `${title}.ogg`), {
+        audio: 'sine=d=1',
+        options: ['-c:a', 'libvorbis', '-metadata', `title=${title}`],
+      }),
+    ),
+  );
+  const chained = await Promise.all(links.map((path) => readFile(path)));
+  await writeFile(join(cwd, SOURCE_PATH), Buffer.concat(chained));
+  const { source } = await describeFile(probing());
+  expect(source.audioTracks).toMatchObject([{ codec: 'vorbis', title: 'one' }]);
+});
