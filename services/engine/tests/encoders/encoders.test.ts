@@ -140,7 +140,7 @@ describe.each(CASES)('the encoder of %s, packed as %s', (codec, packaging) => {
       'json',
       file,
     ]);
-    const [track] = readSource(stdout).videoTracks;
+    const [track] = readSource(JSON.parse(stdout)).videoTracks;
     expect(track && encoder.copyObstacle(track)).toBeNull();
     const copied = await segmentsOf(
       'copied',
