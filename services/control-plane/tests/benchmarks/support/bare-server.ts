@@ -3,8 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { segmentKey } from '@framelane/object-store/object-keys';
 import express from 'express';
 import pg from 'pg';
+import { FOLDER } from '../../support/manifest.ts';
 import { compete } from './contestant.ts';
 
 /**
@@ -45,7 +47,8 @@ app.post('/v1/videos/upload-ticket', express.json(), async (req, res) => {
       [id, req.get('x-svc-workspace'), req.body.filename],
     );
     await client.query(
-      `insert into upload_tickets (video_id, token_hash, expires_at) values ($1, $2, now() + '1 hour')`,
+      `insert into upload_tickets (video_id, token_hash, expires_at, extension_seconds, latest_expires_at)
+      values ($1, $2, now() + '1 hour', 3600, now() + '1 day')`,
       [id, Buffer.from(token)],
     );
     await client.query('commit');
@@ -60,7 +63,7 @@ const READY = `from videos join renditions on renditions.video_id = videos.id
 
 app.get('/v1/hls/:workspace/:id/master.m3u8', async (req, res) => {
   const { rows } = await pool.query(
-    `select name, codecs, renditions.width, renditions.height, renditions.frame_rate, channels, language, bandwidth,
+    `select name, renditions.codecs, renditions.width, renditions.height, renditions.frame_rate, channels, language, bandwidth,
       average_bandwidth ${READY}`,
     [req.params.id, req.params.workspace],
   );
@@ -75,7 +78,11 @@ app.get('/v1/hls/:workspace/:id/:rendition/:file', async (req, res) => {
     [id, workspace, rendition, Number.parseInt(file, 10) + 1],
   );
   res.set({ 'Content-Type': 'video/mp2t', 'Content-Length': rows[0].bytes });
-  const path = join(process.env.OBJECTS ?? '', 'hls', workspace, id, `a${rows[0].attempt}`, rendition, file);
+  const output = { workspaceId: workspace, videoId: id, attempt: rows[0].attempt, folder: FOLDER };
+  const path = join(
+    process.env.OBJECTS ?? '',
+    segmentKey(output, rendition, Number.parseInt(file, 10), 'ts'),
+  );
   await pipeline(createReadStream(path), res);
 });
 
