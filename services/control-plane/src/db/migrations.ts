@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { type Migration, type MigrationProvider, type MigrationResultSet, Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
 import * as initial from './migrations/20261209-initial.ts';
+import { assertSupportedServer } from './server-version.ts';
 
 const INITIAL = '20261209-initial';
 
@@ -40,10 +41,11 @@ export function migrator(db: Database): Migrator {
 /**
  * Migrates the database to the latest schema. Each migration of a database in use has its own transaction, so that none locks a table
  * longer than it needs to. One that locks a single table cannot deadlock with services that run. Concurrent processes take turns. Throws a SettingsError when an unreleased version created the database, or a
- * newer one migrated it.
+ * newer one migrated it, or the server is too old.
  */
 export function migrateToLatest(db: Database): Promise<void> {
   return withSchemaLock(db, async () => {
+    await assertSupportedServer(db);
     const applied = await appliedMigrations(db);
     // Versions before the first release had migrations of their own.
     if (applied.some((name) => name < INITIAL)) {

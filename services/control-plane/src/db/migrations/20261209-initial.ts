@@ -382,8 +382,9 @@ const TABLES = [
   // A JPEG is compressed already.
   `create table posters (
     video_id text primary key references videos on delete cascade,
-    image bytea storage external not null
+    image bytea not null
   )`,
+  'alter table posters alter column image set storage external',
 
   // Images are compressed already.
   `create table watermarks (
@@ -394,10 +395,11 @@ const TABLES = [
     width int not null check (width > 0),
     height int not null check (height > 0),
     bytes int not null check (bytes = octet_length(image)),
-    image bytea storage external not null,
+    image bytea not null,
     created_at timestamptz(3) not null default now(),
     deleted_at timestamptz(3)
   )`,
+  'alter table watermarks alter column image set storage external',
   `create index watermarks_by_workspace on watermarks (workspace_id, created_at desc, id desc)
     include (bytes)`,
   'create index watermarks_deleted on watermarks (deleted_at) where deleted_at is not null',
