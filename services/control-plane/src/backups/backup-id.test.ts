@@ -22,6 +22,12 @@ test.each([
   expect(id > other).toBe(true);
 });
 
+test('no id follows the last possible one', () => {
+  const last = `99991231T235959999Z-${TIMELINE}`;
+  expect(() => newBackupId(NOW, TIMELINE, last)).toThrow(`The backup ${last} has the last possible time.`);
+  expect(newBackupId(NOW, TIMELINE, last.replace('999Z', '998Z'))).toBe(last);
+});
+
 test.each(['', 'x', `20261329T170500000Z-${TIMELINE}`, `20261129T170500000Z-${TIMELINE}0`])(
   '%j is no id',
   (text) => {
