@@ -15,7 +15,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { newId } from '@framelane/contracts/ids';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { imageKey, segmentKey, sourceKey } from '@framelane/object-store/object-keys';
@@ -604,6 +604,44 @@ describe('with rows in every table', () => {
       { state: 'complete' },
       { id: made.id, state: 'newer_format', objects: null },
     ]);
+  });
+
+  test('a backup whose manifest is damaged counts for nothing, and a list that lacks lines lets no copy be removed', async () => {
+    const second = await backUp(source);
+    const timeline = made.id.split('-')[1] ?? '';
+    const unnamed = join(place, 'objects', timeline, 'hls/a/unnamed');
+    await mkdir(dirname(unnamed), { recursive: true });
+    await writeFile(unnamed, 'x');
+    const prune = () => runAdminOn(source.databaseUrl, ['backup', 'prune', place, '--keep', '1']);
+    const states = async () =>
+      (await run<ListedBackup[]>(source, ['backup', 'list', place])).map(({ state }) => state);
+
+    const manifest = join(place, 'backups', second.id, 'manifest.json');
+    await truncate(manifest, 100);
+    expect((await prune()).errors).toContain(
+      `The manifest of the backup ${second.id} is damaged. Remove the folder`,
+    );
+    expect(await states()).toEqual(['damaged', 'complete']);
+    await expect(run(source, ['restore', place])).rejects.toThrow(
+      /manifest\.json is damaged\. Choose another/,
+    );
+    await rm(dirname(manifest), { recursive: true });
+
+    const [list = ''] = await filesOf('objects/000000.gz');
+    const whole = await readFile(list);
+    await writeFile(list, gzipSync(gunzipSync(whole).subarray(0, -1).toString().replace(/.*$/, '')));
+    expect((await prune()).errors).toContain(
+      `000000.gz is damaged. Remove the folder of the backup ${made.id}.`,
+    );
+    expect(await readFile(unnamed, 'utf8')).toBe('x');
+
+    await writeFile(list, whole);
+    expect(await prune()).toMatchObject({
+      code: 0,
+      errors: '',
+      output: 'Removed 0 backups and 1 objects.\n',
+    });
+    expect(await states()).toEqual(['complete']);
   });
 
   test('files that killed backups have left are removed after a day', async () => {

@@ -88,11 +88,13 @@ function withServices<T>(host: AdminHost, work: (services: AdminServices) => Pro
 /** Errors whose message is for the administrator. */
 const FOR_ADMINISTRATORS = [
   ...[AdminError, SettingsError, Problem],
-  ...[BackupError, DamagedBackupError, UnknownFormatError, UnsealError, SymbolicLinkError],
+  ...[BackupError, UnknownFormatError, UnsealError, SymbolicLinkError],
 ];
 
 /** Returns the message of an error that an administrator can correct, or any other error with its stack trace. */
 function explain(error: unknown): string {
+  if (error instanceof DamagedBackupError)
+    return `${error.message} Choose another backup with --id: "backup list" shows all.`;
   for (const type of FOR_ADMINISTRATORS) if (error instanceof type) return error.message;
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof pg.DatabaseError) return `The database reports: ${cause.message}.`;

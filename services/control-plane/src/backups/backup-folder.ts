@@ -10,8 +10,12 @@ import { z } from 'zod';
 import { DamagedBackupError, UnknownFormatError } from './backup-errors.ts';
 import { isBackupId, timelineOf } from './backup-id.ts';
 import { readLines } from './compressed-lines.ts';
+import { hashOfObject } from './copied-object.ts';
 import { type Manifest, readManifest, writeManifest } from './manifest.ts';
 import { merged } from './paired.ts';
+
+/** Bytes of a manifest with a million lists. A larger one is not ours. */
+const LARGEST_TEXT = 128 * 2 ** 20;
 
 const listedObject = z.object({
   key: z.string(),
@@ -98,11 +102,6 @@ export class BackupFolder {
     return described;
   }
 
-  /** Whether a newer version has made a backup, whose files this one cannot read. */
-  async hasNewerFormat(id: string): Promise<boolean> {
-    return (await this.#read(id)).state === 'newer_format';
-  }
-
   async #read(id: string): Promise<{ state: BackupState; manifest?: Manifest }> {
     try {
       return { state: 'complete', manifest: await this.manifest(id) };
@@ -141,6 +140,15 @@ export class BackupFolder {
     for (const { name, sha256 } of objects.lists) yield* this.#readList(this.keyOf(id, name), sha256);
   }
 
+  /** Throws a DamagedBackupError if a list of objects is not as it was written. */
+  async requireIntactLists(id: string): Promise<void> {
+    const { objects } = await this.manifest(id);
+    for (const { name, sha256 } of objects.lists) {
+      const key = this.keyOf(id, name);
+      if ((await hashOfObject(() => this.store.get(key))) !== sha256) throw new DamagedBackupError(key);
+    }
+  }
+
   /**
    * The hashes that the backups, complete or not, have of their objects, in order. A list that cannot be read ends before its time, and one of a newer format
    * is left out.
@@ -154,7 +162,7 @@ export class BackupFolder {
     onDamage: (error: DamagedBackupError) => void,
   ): AsyncGenerator<ListedObject, void> {
     try {
-      if (await this.hasNewerFormat(id)) return;
+      if ((await this.#read(id)).state === 'newer_format') return;
       for await (const { key } of this.store.list(this.keyOf(id, 'objects/'))) yield* this.#readList(key);
     } catch (error) {
       if (!(error instanceof DamagedBackupError)) throw error;
@@ -201,9 +209,13 @@ export class BackupFolder {
   }
 
   async #text(key: string): Promise<string> {
-    const { body } = await this.store.get(key).catch((error: unknown) => {
+    const { body, bytes } = await this.store.get(key).catch((error: unknown) => {
       throw error instanceof ObjectNotFoundError ? new DamagedBackupError(key, error) : error;
     });
+    if (bytes > LARGEST_TEXT) {
+      body.destroy();
+      throw new DamagedBackupError(key);
+    }
     return (await buffer(body)).toString('utf8');
   }
 

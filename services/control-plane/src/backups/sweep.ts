@@ -1,5 +1,6 @@
 import { BackupError, DamagedBackupError } from './backup-errors.ts';
-import type { BackupFolder } from './backup-folder.ts';
+import type { BackupFolder, ListedBackup } from './backup-folder.ts';
+import { timelineOf } from './backup-id.ts';
 import { merged, paired } from './paired.ts';
 
 /** Copies that one call removes. */
@@ -13,8 +14,8 @@ export type Swept = { backups: number; objects: number; unfinished: number };
 
 /**
  * Removes incomplete backups of a timeline, and all but the latest `keep` complete ones; then the copies that none of the others names, and what killed
- * commands have left. Backups of a newer format stay and do not count. While one of them or a damaged list is kept, all copies stay, because nobody
- * knows what it names.
+ * commands have left. Backups whose manifest cannot be read stay and do not count. While there is one of them, or a damaged list of another one, all copies stay,
+ * because nobody knows what it names.
  */
 export async function sweep(
   folder: BackupFolder,
@@ -22,16 +23,12 @@ export async function sweep(
   keep: number | undefined,
   report: (line: string) => void,
 ): Promise<Swept> {
-  const [complete, removed]: [string[], string[]] = [[], []];
-  let newer: string | undefined;
-  for (const { id, isComplete } of await folder.backups(timeline)) {
-    if (!isComplete) removed.push(id);
-    else if (await folder.hasNewerFormat(id)) newer ??= id;
-    else complete.push(id);
-  }
+  const backups = (await folder.describe()).filter(({ id }) => timelineOf(id) === timeline);
+  const complete = backups.filter(({ state }) => state === 'complete');
   const kept = complete.slice(0, keep);
-  removed.push(...complete.slice(kept.length));
-  for (const id of removed) await folder.remove(id);
+  const unreadable = backups.filter(({ state }) => state === 'damaged' || state === 'newer_format');
+  const removed = backups.filter((each) => !kept.includes(each) && !unreadable.includes(each));
+  for (const { id } of removed) await folder.remove(id);
   // The backup is complete without this, and not every object store lists unfinished uploads.
   const unfinished = await folder
     .removeUnfinished(new Date(Date.now() - UNFINISHED_MS))
@@ -39,7 +36,7 @@ export async function sweep(
       report(`Unfinished files of interrupted backups could not be removed: ${error.message}`);
       return 0;
     });
-  const objects = await removeUnnamed(folder, timeline, kept, newer).catch((error: unknown) => {
+  const objects = await removeUnnamed(folder, timeline, kept, unreadable).catch((error: unknown) => {
     if (!(error instanceof BackupError)) throw error;
     report(`${error.message} Until then, no copy of an object is removed.`);
     return 0;
@@ -50,13 +47,13 @@ export async function sweep(
 async function removeUnnamed(
   folder: BackupFolder,
   timeline: string,
-  kept: readonly string[],
-  newer: string | undefined,
+  kept: readonly ListedBackup[],
+  [unreadable]: readonly ListedBackup[],
 ): Promise<number> {
-  if (newer !== undefined) {
-    throw new BackupError(`A newer Framelane has made the backup ${newer}. Use that version to remove it.`);
-  }
-  const lists = kept.map((id) => listed(folder, id));
+  if (unreadable !== undefined) throw new BackupError(describeUnreadable(unreadable));
+  // Before anything is removed: a list could lack lines, which its hash says at its end only.
+  for (const { id } of kept) await withRemedy(id, folder.requireIntactLists(id));
+  const lists = kept.map(({ id }) => listed(folder, id));
   let [removed, unnamed] = [0, [] as string[]];
   const remove = async () => {
     await folder.removeCopies(timeline, unnamed);
@@ -73,10 +70,21 @@ async function removeUnnamed(
 }
 
 async function* listed(folder: BackupFolder, id: string) {
+  yield* folder.listed(id, await folder.manifest(id));
+}
+
+function describeUnreadable({ id, state }: ListedBackup): string {
+  return state === 'newer_format'
+    ? `A newer Framelane has made the backup ${id}. Use that version to remove it.`
+    : `The manifest of the backup ${id} is damaged. Remove the folder of this backup.`;
+}
+
+/** Says which backup a damaged file belongs to. */
+async function withRemedy(id: string, reading: Promise<void>): Promise<void> {
   try {
-    yield* folder.listed(id, await folder.manifest(id));
+    await reading;
   } catch (error) {
     if (!(error instanceof DamagedBackupError)) throw error;
-    throw new BackupError(`${error.message} Remove the backup ${id}.`, { cause: error });
+    throw new BackupError(`${error.message} Remove the folder of the backup ${id}.`, { cause: error });
   }
 }
