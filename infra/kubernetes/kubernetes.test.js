@@ -11,7 +11,7 @@ import { READINESS_TIMEOUT_MS, readEngineConfig } from '../../services/engine/sr
 import { ROOT } from '../bootstrap/project.js';
 import { isInPath } from '../bootstrap/system-programs.js';
 import { renderKustomization } from '../testing/kustomize.js';
-import { imageOf, readAll, stopSeconds, variablesOf } from '../testing/service-settings.js';
+import { imageOf, readAll, SECRETS, stopSeconds, variablesOf } from '../testing/service-settings.js';
 
 /** The deployments, and the program that each runs: the name of its image. */
 const PROGRAMS = { 'control-plane': 'control-plane', uploader: 'engine', transcoder: 'engine' };
@@ -19,15 +19,7 @@ const SERVICES = Object.keys(PROGRAMS);
 const ENGINES = ['uploader', 'transcoder'];
 
 /** Values for the variables that operators fill in. */
-const FILLED_IN = {
-  AMQP_URL: 'amqp://user:password@rabbitmq:5672/framelane',
-  DATABASE_URL: 'postgres://user:password@postgres:5432/framelane',
-  S3_ACCESS_KEY_ID: 'key',
-  S3_SECRET_ACCESS_KEY: 'secret',
-  SERVICE_SECRET: 's'.repeat(32),
-  CONTENT_KEY_SECRET: Buffer.alloc(32).toString('base64'),
-  host: 'http://user:password@rabbitmq:15672/framelane',
-};
+const FILLED_IN = { ...SECRETS, host: 'http://user:password@rabbitmq:15672/framelane' };
 
 /** A copy of this folder in which an operator has filled in the secrets. */
 const folder = mkdtempSync(join(tmpdir(), 'framelane-kubernetes-'));

@@ -6,7 +6,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { requires } from '../../packages/test-kit/src/requires.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { renderKustomization } from '../testing/kustomize.js';
-import { readAll, stopSeconds, variablesOf } from '../testing/service-settings.js';
+import { readAll, SECRETS, stopSeconds, variablesOf } from '../testing/service-settings.js';
 import { chartFiles } from './chart-files.js';
 import { obstacleToHelm, unpackHelm } from './helm-program.js';
 import { validateObject } from './kubernetes-schemas.js';
@@ -17,19 +17,10 @@ const PROGRAMS = { 'control-plane': 'control-plane', uploader: 'engine', transco
 /** Variables that an image or the chart sets, not its user. */
 const FIXED =
   /^(BOOTSTRAP_|CONTROL_PLANE_INTERNAL_URL$|ENGINE_(INTERNAL_)?(HOST|PORT)$|ENGINE_ROLES$|ENGINE_WORK_DIR$|(INTERNAL_)?(HOST|PORT)$)/;
+/** The names of secrets. */
 const SECRET = /_(URL|KEY|KEY_ID|SECRET|SECRET_PREVIOUS|HEADERS)$/;
 /** Variables with such names that are no secrets. */
 const NO_SECRET = ['CDN_BASE_URL', 'ENGINE_PUBLIC_URL', 'PUBLIC_URL', 'RECOGNIZER_URL'];
-
-/** Values of the Secrets. */
-const SECRETS = {
-  AMQP_URL: 'amqp://user:password@rabbitmq:5672/framelane',
-  DATABASE_URL: 'postgres://user:password@postgres:5432/framelane',
-  S3_ACCESS_KEY_ID: 'key',
-  S3_SECRET_ACCESS_KEY: 'secret',
-  SERVICE_SECRET: 's'.repeat(32),
-  CONTENT_KEY_SECRET: Buffer.alloc(32).toString('base64'),
-};
 
 const schema = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'));
 
@@ -287,6 +278,38 @@ requires('helm', obstacleToHelm()).describe('the chart', () => {
     expect([spec.runtimeClassName, spec.volumes[0].emptyDir.sizeLimit]).toEqual(['gvisor', '80Gi']);
   });
 
+  test('a certificate can be for all names below a domain; the first one that fits is used', () => {
+    const tls = [
+      { secretName: 'wildcard', hosts: ['*.example.com'] },
+      { secretName: 'video', hosts: ['video.example.com'] },
+    ];
+    const objects = render({ ...LEAST, ingress: { enabled: true, tls } });
+    for (const [service, host] of [
+      ['control-plane', 'video.example.com'],
+      ['uploader', 'upload.example.com'],
+    ])
+      expect(find(objects, 'Ingress', service).spec.tls).toEqual([{ hosts: [host], secretName: 'wildcard' }]);
+  });
+
+  test('the addresses that the network policies except are those of a value', async () => {
+    const blocksWith = async (exceptCidrs) => {
+      const objects = render({ ...LEAST, networkPolicy: { exceptCidrs } });
+      for (const object of objects) await validateObject(object);
+      return Object.keys(PROGRAMS).map((service) => {
+        const rules = find(objects, 'NetworkPolicy', service).spec.egress.flatMap(({ to = [] }) => to);
+        return rules.flatMap(({ ipBlock }) => ipBlock ?? []);
+      });
+    };
+    const [all, global] = [{ cidr: '0.0.0.0/0' }, { cidr: '2000::/3' }];
+    const own = ['203.0.113.7/32', '2001:db8::/32', '10.0.0.0/8'];
+    const excepted = [
+      { ...all, except: ['203.0.113.7/32', '10.0.0.0/8'] },
+      { ...global, except: ['2001:db8::/32'] },
+    ];
+    expect(await blocksWith(own)).toEqual([excepted, excepted, excepted]);
+    expect(await blocksWith([])).toEqual(Array(3).fill([all, global]));
+  });
+
   test('the parts that are on by default can be switched off', () => {
     const off = { enabled: false };
     const objects = render({
@@ -319,6 +342,39 @@ requires('helm', obstacleToHelm()).describe('the chart', () => {
     ['no number', { ...LEAST, uploader: { replicas: 'two' } }, ["at '/uploader/replicas'", 'want integer']],
     ['a tag as digest', { ...LEAST, image: { engine: { digest: '1.2' } } }, ["at '/image/engine/digest'"]],
     ['routes without a Gateway', { ...LEAST, httpRoute: { enabled: true } }, ["at '/httpRoute/parentRefs'"]],
+    [
+      'one host for both services',
+      {
+        controlPlane: {
+          settings: { PUBLIC_URL: 'https://a.example.com', ENGINE_PUBLIC_URL: 'https://a.example.com:8443' },
+        },
+        ingress: { enabled: true },
+      },
+      ['PUBLIC_URL and ENGINE_PUBLIC_URL have the same host a.example.com.'],
+    ],
+    [
+      'a certificate of other hosts',
+      {
+        ...LEAST,
+        ingress: {
+          enabled: true,
+          tls: [{ secretName: 'tls', hosts: ['*.video.example.com', 'example.com'] }],
+        },
+      },
+      [
+        'the secret tls for *.video.example.com, example.com, but the hosts are video.example.com and upload.example.com.',
+      ],
+    ],
+    [
+      'fewer transcoders at most than at least',
+      { ...LEAST, transcoder: { autoscaling: { enabled: true, minReplicas: 11 } } },
+      ['minReplicas is 11, more than maxReplicas, 10.'],
+    ],
+    ...['10.0.0.0', '0.0.0.0/0', 'fd00::/8', '2000::/3', 'internet'].map((cidr) => [
+      `the addresses ${cidr}`,
+      { ...LEAST, networkPolicy: { exceptCidrs: [cidr] } },
+      ["at '/networkPolicy/exceptCidrs/0'"],
+    ]),
   ])('%s: a clear error', (_what, values, messages) => {
     const run = () => helm('template', 'framelane', CHART, ...given(values));
     for (const message of messages) expect(run).toThrow(message);
@@ -350,7 +406,13 @@ requires('helm', obstacleToHelm()).describe('the chart', () => {
       'kubectl -n video exec deploy/second-framelane-control-plane -- admin workspace create --name Studio',
     );
     expect(notes).toContain('Neither ingress.enabled nor httpRoute.enabled is set');
-    expect(helm(...install, ...given(EVERYTHING)).split('NOTES:\n')[1]).not.toContain('Neither');
+    expect(notes).not.toContain('TRUST_PROXY');
+    const exposed = helm(...install, ...given(EVERYTHING)).split('NOTES:\n')[1];
+    expect(exposed).not.toContain('Neither');
+    for (const component of ['controlPlane', 'uploader'])
+      expect(exposed).toContain(`${component}.settings.TRUST_PROXY is not set`);
+    const behind = { ...EVERYTHING, settings: { S3_BUCKET: 'videos', TRUST_PROXY: '10.0.0.0/8' } };
+    expect(helm(...install, ...given(behind)).split('NOTES:\n')[1]).not.toContain('TRUST_PROXY');
   });
 });
 

@@ -49,8 +49,10 @@ export const GROUPS = [
     'upload-tickets/stale-uploads',
   ]),
   pure('backups', `${CONTROL_PLANE}/src`, [
+    'backups/backup-id',
     'backups/compressed-lines',
     'backups/concurrently',
+    'backups/manifest',
     'backups/named-objects',
     'backups/paired',
     'backups/sealed-text',

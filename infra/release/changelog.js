@@ -10,9 +10,13 @@ export function sections(changelog) {
   });
 }
 
-/** Gives the section `Unreleased` a version and a date (ISO 8601), and leaves an empty one above it. Throws if it has no changes. */
+/**
+ * Gives the section `Unreleased` a version and a date (ISO 8601), and leaves an empty one above it. Throws if it has no changes. A changelog whose last version
+ * this is already, without later changes, stays as it is.
+ */
 export function released(changelog, version, date) {
   const [unreleased, last] = sections(changelog);
+  if (unreleased?.text === '' && last?.version === version) return changelog;
   if (unreleased?.version !== 'Unreleased' || !unreleased.text.startsWith('### '))
     throw new Error(
       'CHANGELOG.md has no unreleased changes: "## [Unreleased]" needs a heading below it, such as "### Added".',

@@ -40,6 +40,18 @@ test('a new version is written everywhere in one step, and can be released', () 
   );
 });
 
+test('a second run changes nothing, also on a later day', () => {
+  setVersion(root, '9.8.7', '2026-12-01');
+  const written = () => PLACES.map(({ path }) => read(path)).concat(read('CHANGELOG.md'));
+  const first = written();
+  setVersion(root, '9.8.7', '2026-12-02');
+  expect(written()).toEqual(first);
+  edit('CHANGELOG.md', (text) =>
+    text.replace('## [Unreleased]\n', '## [Unreleased]\n\n### Fixed\n\n- More.\n'),
+  );
+  expect(() => setVersion(root, '9.8.7', '2026-12-02')).toThrow('9.8.7 is not newer than 9.8.7');
+});
+
 test('the first version can be the one that is written already', () => {
   const version = currentVersion(root);
   setVersion(root, version, '2026-12-01');

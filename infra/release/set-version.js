@@ -13,7 +13,7 @@ export function setVersion(root, version, date) {
     const file = join(root, path);
     return { file, text: change(readFileSync(file, 'utf8')) };
   };
-  // All errors are found before the first file is written. The changelog is last, so that a run can be repeated that failed to write a file.
+  // All errors are found before the first file is written. A run that failed to write a file can be repeated.
   const edits = [
     ...versionPlaces(root).map(({ path, pattern }) =>
       edit(path, (text) => withVersion(text, pattern, version)),

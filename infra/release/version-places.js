@@ -14,6 +14,7 @@ const PLACES = {
   'infra/docker/Dockerfile': /org\.opencontainers\.image\.version="(?<version>[^"]*)"/g,
   'infra/helm/Chart.yaml': /^(?:version|appVersion): "?(?<version>[^"\n]*)"?$/gm,
   'infra/kubernetes/kustomization.yaml': /newTag: "(?<version>[^"]*)"/g,
+  'docs/backup.md': /^ +image: ghcr\.io\/framelane\/control-plane:(?<version>\S+)$/gm,
   'docs/deployment.md': /^FROM ghcr\.io\/framelane\/engine:(?<version>\S+)$/gm,
 };
 

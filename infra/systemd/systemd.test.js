@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals';
 import { requires } from '../../packages/test-kit/src/requires.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { isInPath } from '../bootstrap/system-programs.js';
-import { readAll, stopSeconds, variablesOf } from '../testing/service-settings.js';
+import { readAll, SECRETS, stopSeconds, variablesOf } from '../testing/service-settings.js';
 
 const SERVICES = ['control-plane', 'engine'];
 
@@ -14,20 +14,10 @@ const read = (name) => readFileSync(join(import.meta.dirname, name), 'utf8');
 const unitOf = (service) => read(`framelane-${service}.service`);
 const optionOf = (service, option) => new RegExp(`^${option}=(.*)$`, 'm').exec(unitOf(service))?.[1];
 
-/** Values for the variables that operators fill in. */
-const FILLED_IN = {
-  AMQP_URL: 'amqp://user:password@localhost:5672/framelane',
-  DATABASE_URL: 'postgres://user:password@localhost:5432/framelane',
-  S3_ACCESS_KEY_ID: 'key',
-  S3_SECRET_ACCESS_KEY: 'secret',
-  SERVICE_SECRET: 's'.repeat(32),
-  CONTENT_KEY_SECRET: Buffer.alloc(32).toString('base64'),
-};
-
 /** The variables of an example file, filled in. */
 function environmentOf(service) {
   const pairs = [...read(`${service}.env.example`).matchAll(/^(\w+)=(.*)$/gm)];
-  return Object.fromEntries(pairs.map(([, name, value]) => [name, value || FILLED_IN[name]]));
+  return Object.fromEntries(pairs.map(([, name, value]) => [name, value || SECRETS[name]]));
 }
 
 const analyze = requires(

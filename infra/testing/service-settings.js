@@ -14,6 +14,16 @@ const PROGRAMS = { 'control-plane': 'run-control-plane.ts', engine: 'main.ts' };
 
 const READERS = { 'control-plane': readControlPlaneConfig, engine: readEngineConfig };
 
+/** Values for the secrets that operators fill in. */
+export const SECRETS = {
+  AMQP_URL: 'amqp://user:password@rabbitmq:5672/framelane',
+  DATABASE_URL: 'postgres://user:password@postgres:5432/framelane',
+  S3_ACCESS_KEY_ID: 'key',
+  S3_SECRET_ACCESS_KEY: 'secret',
+  SERVICE_SECRET: 's'.repeat(32),
+  CONTENT_KEY_SECRET: Buffer.alloc(32).toString('base64'),
+};
+
 /** The variables that the sources of a service read. */
 export function variablesOf(service) {
   const shared = ['connection-settings', 'trace-settings'].map(

@@ -4448,6 +4448,32 @@ export interface components {
             waiting: components["schemas"]["SystemBacklog"];
             running: components["schemas"]["SystemBacklog"];
         };
+        /** @description A complete backup of the installation. It may have been removed since. */
+        SystemBackup: {
+            /** @description Its id in the list of `admin backup list`. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description The time of the database that it has. Later changes are not in it.
+             */
+            snapshotAt: string;
+            /** @description Seconds since `snapshotAt`. */
+            ageSeconds: number;
+            /**
+             * Format: date-time
+             * @description When it was completed.
+             */
+            completedAt: string;
+            /** @description Stored files that it names, such as segments and uploaded files. */
+            objects: number;
+            /**
+             * Format: int64
+             * @description Their size.
+             */
+            bytes: number;
+            /** @description Those that it lacks, because they were not stored as the database says. */
+            missing: number;
+        };
         /** @description The state of the installation. */
         System: {
             /**
@@ -4501,6 +4527,11 @@ export interface components {
                 commands: number;
                 /** @description Events from engines. */
                 events: number;
+            } | null;
+            /** @description Backups by `admin backup`; `null` if they could not be read. */
+            backups: {
+                /** @description The last complete backup; `null` if there is none. */
+                last: components["schemas"]["SystemBackup"] | null;
             } | null;
         };
         /** @description The fields of every event. In addition it has `data`, which depends on the `type`. */
@@ -11464,6 +11495,17 @@ export interface operations {
                      *       "deadLetters": {
                      *         "commands": 0,
                      *         "events": 0
+                     *       },
+                     *       "backups": {
+                     *         "last": {
+                     *           "id": "20261121T020000123Z-0a1b2c3d4e5f6071",
+                     *           "snapshotAt": "2026-11-21T02:00:00.140Z",
+                     *           "ageSeconds": 27659.9,
+                     *           "completedAt": "2026-11-21T02:11:42.318Z",
+                     *           "objects": 184223,
+                     *           "bytes": 912680550400,
+                     *           "missing": 0
+                     *         }
                      *       }
                      *     }
                      */

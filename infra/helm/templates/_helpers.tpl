@@ -56,6 +56,18 @@ labels:
 {{ (urlParse .).hostname }}
 {{- end -}}
 
+{{/* The entries of `ingress.tls` for a host, as JSON. A wildcard is for one label (RFC 9525). Takes a dict with "root" and "host". */}}
+{{- define "framelane.tlsOf" -}}
+{{- $names := list .host (regexReplaceAll "^[^.]+" .host "*") -}}
+{{- $found := list -}}
+{{- range $entry := .root.Values.ingress.tls -}}
+{{- if or (has (first $names) $entry.hosts) (has (last $names) $entry.hosts) -}}
+{{- $found = append $found $entry -}}
+{{- end -}}
+{{- end -}}
+{{ toJson $found }}
+{{- end -}}
+
 {{/* Labels and annotations of a pod. Takes a dict with "root", "component", "values" and "metricsPort". */}}
 {{- define "framelane.podMetadata" -}}
 labels:

@@ -296,6 +296,7 @@ testInBrowser('the system page shows what works and what does not', async () => 
   expect(healthy).toMatch(/Healthy, \d+ ms/);
   expect(healthy).toMatch(/\d of \d slots busy/);
   expect(healthy).not.toContain('Unknown');
+  expect(healthy).toContain('None yet');
   await inspect(opened, 'system');
 
   const real = (await page.evaluate(
@@ -340,6 +341,17 @@ testInBrowser('the system page shows what works and what does not', async () => 
     videos: { waiting: { count: 12, oldestSeconds: 754 }, running: { count: 2, oldestSeconds: 40 } },
     imports: null,
     deadLetters: null,
+    backups: {
+      last: {
+        id: '20261121T020000123Z-0a1b2c3d4e5f6071',
+        snapshotAt: '2026-11-21T02:00:00.140Z',
+        ageSeconds: 5 * 86_400,
+        completedAt: '2026-11-21T02:11:42.318Z',
+        objects: 184_223,
+        bytes: 912_680_550_400,
+        missing: 0,
+      },
+    } satisfies Schemas['System']['backups'],
   });
   await untilText(page, 'Silent since');
   const degraded = await page.$eval('main', (main) => main.textContent);
@@ -350,6 +362,8 @@ testInBrowser('the system page shows what works and what does not', async () => 
     'Lost',
     'Stopping',
     '12, the oldest for 12 min',
+    'The data of 5 days ago',
+    'The last backup is older than two days.',
   ]) {
     expect(degraded).toContain(words);
   }

@@ -18,6 +18,7 @@ import {
   type ResumableWriter,
   type StoredObject,
 } from './object-store.ts';
+import { refuseLinks, SymbolicLinkError } from './symbolic-links.ts';
 import { writeInto, writeNewFile } from './write-new-file.ts';
 
 /** Folder of unfinished objects. No key starts with a dot. The name of each is its key, encoded, and something unique. */
@@ -39,11 +40,12 @@ const FOLDER_ATTEMPTS = 20;
 export class FileObjectStore implements ObjectStore {
   readonly kind = 'files';
   readonly #root: string;
-  readonly #temporary: string;
+  readonly #refusesLinks: boolean;
 
-  constructor(root: string) {
+  /** With `refusesLinks`, nothing below `root` is reached through a symbolic link: SymbolicLinkError. For folders that others may write to. */
+  constructor(root: string, { refusesLinks = false }: { refusesLinks?: boolean } = {}) {
     this.#root = resolve(root);
-    this.#temporary = join(this.#root, TEMPORARY);
+    this.#refusesLinks = refusesLinks;
   }
 
   async put(key: string, body: Uint8Array, contentType: string): Promise<void> {
@@ -55,9 +57,13 @@ export class FileObjectStore implements ObjectStore {
     body: Readable,
     options: { contentType: string; signal?: AbortSignal; ifAbsent?: boolean },
   ): Promise<{ bytes: number }> {
-    const path = this.#path(key);
-    const temporary = this.#temporaryPath(key);
     const { signal, ifAbsent = false } = options;
+    // Until the stream is read, its error would be an uncaught exception. Reading reports it.
+    body.once('error', () => {});
+    const [path, temporary] = await this.#pathsFor(key).catch((error) => {
+      body.destroy();
+      throw error;
+    });
     const bytes = await writeNewFile(body, temporary, { flush: true, ...(signal && { signal }) });
     try {
       if (ifAbsent && (await this.head(key))) throw new ObjectExistsError(key);
@@ -70,7 +76,7 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async beginResumable(key: string): Promise<Checkpoint> {
-    const path = this.#unfinishedPath(key);
+    const path = await this.#unfinishedPath(key);
     await mkdir(dirname(path), { recursive: true });
     // It may exist: another process has begun it, but could not save the checkpoint.
     await (await open(path, 'a')).close();
@@ -79,10 +85,10 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async resume(key: string, checkpoint: Checkpoint, length: number): Promise<ResumableWriter> {
-    const path = this.#unfinishedPath(key);
+    const path = await this.#unfinishedPath(key);
     const publish = async () => {
       // Another process may have been faster.
-      await moveDurably(path, this.#path(key)).catch(async (error: unknown) => {
+      await moveDurably(path, await this.#path(key)).catch(async (error: unknown) => {
         if ((await this.head(key))?.bytes !== length) throw error;
       });
     };
@@ -97,11 +103,11 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async discardResumable(key: string): Promise<void> {
-    await rm(this.#unfinishedPath(key), { force: true });
+    await rm(await this.#unfinishedPath(key), { force: true });
   }
 
   async get(key: string, range?: ByteRange): Promise<StoredObject> {
-    const file = await orMissing(open(this.#path(key), READ_ONLY));
+    const file = await orMissing(open(await this.#path(key), READ_ONLY));
     if (!file) throw new ObjectNotFoundError(key);
     try {
       const stats = await file.stat({ bigint: true });
@@ -116,7 +122,7 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async head(key: string): Promise<ObjectInfo | null> {
-    const stats = await orMissing(stat(this.#path(key), { bigint: true }));
+    const stats = await orMissing(stat(await this.#path(key), { bigint: true }));
     return stats?.isFile() ? infoOf(stats) : null;
   }
 
@@ -124,7 +130,7 @@ export class FileObjectStore implements ObjectStore {
   async fetchToFile(key: string, path: string, signal: AbortSignal, hash?: Hash): Promise<void> {
     signal.throwIfAborted();
     try {
-      await link(this.#path(key), path);
+      await link(await this.#path(key), path);
     } catch (error) {
       if (isCode(error, 'EEXIST')) throw error;
       const { body } = await this.get(key);
@@ -150,7 +156,7 @@ export class FileObjectStore implements ObjectStore {
 
   async fetchesAsLinks(folder: string): Promise<boolean> {
     // Tries it, because even two mounts of the same device cannot share hard links.
-    const from = this.#temporaryPath();
+    const from = await this.#temporaryPath();
     const to = join(folder, basename(from));
     await writeNewFile(Readable.from([]), from, {});
     try {
@@ -171,7 +177,10 @@ export class FileObjectStore implements ObjectStore {
 
   /** The folder may have a name that no key has: somebody else created it. */
   async *#listFolder(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }> {
-    const entries = (await orMissing(readdir(join(this.#root, prefix), { withFileTypes: true }))) ?? [];
+    const folder = await this.#below(prefix);
+    const entries = (await orMissing(readdir(folder, { withFileTypes: true }))) ?? [];
+    const link = entries.find((entry) => this.#refusesLinks && entry.isSymbolicLink());
+    if (link !== undefined) throw new SymbolicLinkError(join(folder, link.name));
     // A folder sorts as its keys do, which go on with a slash.
     const names = entries
       .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
@@ -189,14 +198,14 @@ export class FileObjectStore implements ObjectStore {
 
   async delete(keys: readonly string[]): Promise<void> {
     for (const key of keys) {
-      await rm(this.#path(key), { force: true });
+      await rm(await this.#path(key), { force: true });
       await this.#removeEmptyFolders(key);
     }
   }
 
   async deletePrefix(prefix: string): Promise<void> {
     assertPrefix(prefix);
-    await orMissing(rm(join(this.#root, prefix), { recursive: true, maxRetries: 3 }));
+    await orMissing(rm(await this.#below(prefix), { recursive: true, maxRetries: 3 }));
     await this.#removeEmptyFolders(prefix);
   }
 
@@ -210,8 +219,8 @@ export class FileObjectStore implements ObjectStore {
   /** Without `isLive`, leaves unfinished `putStream` objects to their writers. */
   async abortUploads(prefix: string, isLive?: (key: string) => Promise<boolean>): Promise<void> {
     assertPrefix(prefix);
-    const unfinished = join(this.#root, UNFINISHED);
-    for (const folder of isLive ? [this.#temporary, unfinished] : [unfinished]) {
+    for (const name of isLive ? [TEMPORARY, UNFINISHED] : [UNFINISHED]) {
+      const folder = await this.#below(name);
       for await (const { key, path } of unfinishedIn(folder)) {
         if (key.startsWith(prefix) && !(await isLive?.(key))) await rm(path, { force: true });
       }
@@ -224,7 +233,7 @@ export class FileObjectStore implements ObjectStore {
 
   async #removeStaleUnfinished(before: Date, isLive: (key: string) => Promise<boolean>): Promise<number> {
     let removed = 0;
-    for await (const { key, path } of unfinishedIn(join(this.#root, UNFINISHED))) {
+    for await (const { key, path } of unfinishedIn(await this.#below(UNFINISHED))) {
       const stats = await orMissing(stat(path));
       if (!stats || stats.mtime >= before || (await isLive(key))) continue;
       await rm(path, { force: true });
@@ -235,7 +244,7 @@ export class FileObjectStore implements ObjectStore {
 
   async #removeStaleTemporary(before: Date): Promise<number> {
     let removed = 0;
-    for await (const { path } of unfinishedIn(this.#temporary)) {
+    for await (const { path } of unfinishedIn(await this.#below(TEMPORARY))) {
       const stats = await orMissing(stat(path));
       if (!stats || stats.mtime >= before) continue;
       await rm(path, { force: true });
@@ -250,24 +259,36 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async check(): Promise<void> {
-    const path = this.#temporaryPath();
+    const path = await this.#temporaryPath();
     await writeNewFile(Readable.from(['x']), path, {});
     await rm(path, { force: true });
   }
 
-  #path(key: string): string {
+  async #path(key: string): Promise<string> {
     assertKey(key);
-    return join(this.#root, key);
+    return this.#below(key);
   }
 
-  #unfinishedPath(key: string): string {
+  async #unfinishedPath(key: string): Promise<string> {
     assertKey(key);
-    return join(this.#root, UNFINISHED, encodeURIComponent(key));
+    return this.#below(UNFINISHED, encodeURIComponent(key));
   }
 
   /** Without a key for a file that does not become an object. */
-  #temporaryPath(key = ''): string {
-    return join(this.#temporary, `${encodeURIComponent(key)}${KEY_END}${randomUUID()}`);
+  async #temporaryPath(key = ''): Promise<string> {
+    return this.#below(TEMPORARY, `${encodeURIComponent(key)}${KEY_END}${randomUUID()}`);
+  }
+
+  /** The path of an object, and that of the file from which it is made. */
+  #pathsFor(key: string): Promise<[string, string]> {
+    return Promise.all([this.#path(key), this.#temporaryPath(key)]);
+  }
+
+  /** A path below the root. */
+  async #below(...names: string[]): Promise<string> {
+    const path = join(this.#root, ...names);
+    if (this.#refusesLinks) await refuseLinks(this.#root, path);
+    return path;
   }
 }
 

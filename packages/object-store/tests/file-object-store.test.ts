@@ -1,8 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat, statfs, symlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  statfs,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { requires } from '@framelane/test-kit/requires';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { FileObjectStore } from '../src/file-object-store.ts';
@@ -45,6 +57,52 @@ test('reads neither a symbolic link nor a FIFO', async () => {
   await symlink('b', join(root, 'objects/a/link'));
   execFileSync('mkfifo', [join(root, 'objects/a/fifo')]);
   for (const key of ['a/link', 'a/fifo']) await expect(store.get(key)).rejects.toThrow();
+});
+
+test('with refusesLinks, no method reaches what a symbolic link leads to', async () => {
+  await writeFile(join(root, 'outside'), 'outside');
+  await mkdir(join(root, 'elsewhere/v'), { recursive: true });
+  await writeFile(join(root, 'elsewhere/v/file'), 'outside');
+  await put('a/b');
+  const links: [string, string, string][] = [
+    ['../../outside', 'a/link', 'a/link'],
+    ['../../elsewhere', 'a/folder', 'a/folder/v/file'],
+  ];
+  const strict = new FileObjectStore(join(root, 'objects'), { refusesLinks: true });
+  for (const [target, link, key] of links) {
+    const path = join(root, 'objects', link);
+    await symlink(target, path);
+    const body = Readable.from([Buffer.from('x')]);
+    for (const access of [
+      () => strict.get(key),
+      () => strict.head(key),
+      () => strict.put(key, Buffer.from('x'), ''),
+      () => strict.putStream(key, body, { contentType: '' }),
+      () => strict.fetchToFile(key, join(root, 'copy'), never),
+      () => strict.delete([key]),
+      () => strict.deletePrefix(`${link}/`),
+      () => Array.fromAsync(strict.list('a/')),
+    ]) {
+      await expect(access()).rejects.toThrow(`${path} is a symbolic link.`);
+    }
+    expect(body.destroyed).toBe(true);
+    await rm(path);
+  }
+  const names = await readdir(join(root, 'elsewhere/v'));
+  expect([names, await readFile(join(root, 'outside'), 'utf8')]).toEqual([['file'], 'outside']);
+  expect(await Array.fromAsync(strict.list('a/'))).toMatchObject([{ key: 'a/b' }]);
+});
+
+test('with refusesLinks, unfinished objects are not behind a symbolic link, but the root may be', async () => {
+  await put('a/b');
+  await mkdir(join(root, 'elsewhere'));
+  await symlink('objects', join(root, 'alias'));
+  const strict = new FileObjectStore(join(root, 'alias'), { refusesLinks: true });
+  expect((await strict.head('a/b'))?.bytes).toBe(3);
+  await rm(join(root, 'objects/.tmp'), { recursive: true });
+  await symlink('../elsewhere', join(root, 'objects/.tmp'));
+  await expect(strict.put('a/c', Buffer.from('x'), '')).rejects.toThrow(/\.tmp is a symbolic link/);
+  await expect(strict.abortStaleUploads(new Date(), async () => false)).rejects.toThrow(/symbolic link/);
 });
 
 const temporaryDevice = statSync(tmpdir()).dev;

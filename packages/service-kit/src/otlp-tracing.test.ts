@@ -129,15 +129,17 @@ test('an outage of the collector is logged once, drops spans, and ends', async (
   expect(receiver.spans.length).toBeLessThan(2 * MANY);
 });
 
-test('a stop does not wait for a collector that never responds', async () => {
+test('a stop does not wait for a collector that never responds, and logs that spans are lost', async () => {
   const responses: ServerResponse[] = [];
   const silent = createServer((_req, res) => void responses.push(res)).listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const address = silent.address() as AddressInfo;
-  const tracing = start({ url: `http://127.0.0.1:${address.port}/v1/traces` });
+  const { logger, logged } = recording();
+  const tracing = start({ url: `http://127.0.0.1:${address.port}/v1/traces` }, logger);
   tracing.start('span', {}).end();
   await tracing.stop();
   expect(responses).toHaveLength(1);
+  expect(logged).toEqual(['traces.not_exported']);
   // Ends the export, which would go on for ten seconds.
   responses[0]?.writeHead(400).end();
   silent.close();

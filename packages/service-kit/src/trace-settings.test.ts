@@ -16,6 +16,14 @@ test('the endpoint is that of all signals', () => {
   });
 });
 
+test.each(['http://collector/otlp', 'http://collector/otlp/'])(
+  'the path of %s is that below which all signals are',
+  (endpoint) => {
+    const { url } = readTraceSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }) ?? {};
+    expect(url).toBe('http://collector/otlp/v1/traces');
+  },
+);
+
 test('the protocol can be named', () => {
   const protocol = { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' };
   expect(readTraceSettings({ ...ENDPOINT, ...protocol })).toEqual(readTraceSettings(ENDPOINT));
@@ -35,6 +43,8 @@ test.each([
 
 test.each([
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4317', 'must be an http:// or https:// address'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:4318/?token=a', 'must have no query and no fragment'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:4318/#a', 'must have no query and no fragment'],
   ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', 'must be http/protobuf'],
   ['OTEL_TRACES_SAMPLER', 'jaeger_remote', 'must be one of always_on, always_off'],
   ['OTEL_TRACES_SAMPLER_ARG', '1.01', 'must be a number from 0 to 1'],

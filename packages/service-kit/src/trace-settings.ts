@@ -20,7 +20,12 @@ const ratio = () =>
 
 /** Names and values are those of OpenTelemetry. */
 const settings = z.object({
-  OTEL_EXPORTER_OTLP_ENDPOINT: setting.httpUrl(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting
+    .httpUrl()
+    .refine(
+      (url) => !/[?#]/.test(url),
+      'must have no query and no fragment, because /v1/traces is appended to its path',
+    ),
   OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/protobuf'], 'must be http/protobuf').optional(),
   OTEL_TRACES_SAMPLER: z
     .enum(SAMPLERS, `must be one of ${SAMPLERS.join(', ')}`)
@@ -45,6 +50,7 @@ export function readTraceSettings(env: NodeJS.ProcessEnv): TraceSettings | undef
   if (!env.OTEL_EXPORTER_OTLP_ENDPOINT) return undefined;
   const values = readSettings(settings, env);
   return {
+    // A path is the base of those of all signals (OpenTelemetry Protocol Exporter, "Endpoint URLs for OTLP/HTTP").
     url: `${values.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces`,
     sampler: values.OTEL_TRACES_SAMPLER,
     ratio: values.OTEL_TRACES_SAMPLER_ARG,

@@ -2,6 +2,7 @@ import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { AttemptsService } from './attempts/attempts.service.ts';
 import { AutoCaptionsService } from './auto-captions/auto-captions.service.ts';
 import { withdrawCaptions } from './auto-captions/withdraw-captions.ts';
+import { findLastBackup } from './backups/backup-state.store.ts';
 import { CaptionsService } from './captions/captions.service.ts';
 import { ChaptersService } from './chapters/chapters.service.ts';
 import { ClipsService } from './clips/clips.service.ts';
@@ -83,6 +84,7 @@ export function createServices(
       attempts,
       imports,
       webhookDeliveries,
+      lastBackup: () => findLastBackup(db),
       logger,
     }),
   };

@@ -1,8 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { basename, dirname, join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { newId } from '@framelane/contracts/ids';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { imageKey, segmentKey, sourceKey } from '@framelane/object-store/object-keys';
@@ -10,10 +23,12 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
 import { createLogger } from '@framelane/service-kit/logger';
 import { FakeS3 } from '@framelane/test-kit/fake-s3';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import type { AdminHost } from '../src/admin/host.ts';
 import type { MadeBackup } from '../src/backups/backup.ts';
+import type { ListedBackup } from '../src/backups/backup-folder.ts';
 import type { Restored } from '../src/backups/restore.ts';
 import type { Verification } from '../src/backups/verify.ts';
 import type { BackupVerification } from '../src/backups/verify-backup.ts';
@@ -407,10 +422,8 @@ describe('with rows in every table', () => {
       const { id } = await backUp(source);
       expect(await verifyBackup(source)).toMatchObject({ id, damaged: [] });
       // What was interrupted is removed.
-      const backups = await run<{ isComplete: boolean }[]>(source, ['backup', 'list', place]);
-      expect(backups).toEqual(
-        Array(isInterrupted ? 1 : 2).fill(expect.objectContaining({ isComplete: true })),
-      );
+      const backups = await run<ListedBackup[]>(source, ['backup', 'list', place]);
+      expect(backups.map(({ state }) => state)).toEqual(Array(isInterrupted ? 1 : 2).fill('complete'));
       await rm(place, { recursive: true });
     }
   });
@@ -449,6 +462,7 @@ describe('with rows in every table', () => {
     ['an object of the same size', '/original', (file: string) => writeFile(file, randomBytes(1_000_000))],
     ['the rows of a table', 'tables/videos.gz', (file: string) => truncate(file, 100)],
     ['rows that can be read', 'tables/videos.gz', (file: string) => writeFile(file, gzipSync('["a"]\n'))],
+    ['the secrets', 'secrets.json', (file: string) => truncate(file, 100)],
   ])('%s that is damaged in the backup is found', async (_, text, damage) => {
     const [file = ''] = await filesOf(text);
     await damage(file);
@@ -458,7 +472,11 @@ describe('with rows in every table', () => {
     try {
       await expect(run(target, ['restore', place])).rejects.toThrow(/damaged/);
       await expect(rowsOf(target.db, 'select from videos')).resolves.toEqual([]);
-      if (text !== '/original') return;
+      if (text !== '/original') {
+        // Nothing is copied before the rows are read.
+        expect(await contents(target.objects)).toEqual({});
+        return;
+      }
       const restored = await run<Restored>(target, ['restore', place, '--skip-damaged']);
       expect(restored.objects.damaged).toHaveLength(1);
       const [finding, ...others] = (await verify(target, 1)).findings;
@@ -483,10 +501,249 @@ describe('with rows in every table', () => {
     ['with another passphrase', (place) => ['restore', place], 'another passphrase', /does not open/],
     ['of a bucket with an odd prefix', () => ['backup', 's3://bucket/../a'], PASSPHRASE, /has "\.\."/],
     ['in the data directory', () => ['backup', '/data/objects'], PASSPHRASE, /is in the data directory/],
+    ['without a number', (place) => ['backup', 'prune', place], '', /--keep <count>' not specified/],
+    [
+      'to verify with another passphrase',
+      (place) => ['backup', 'verify', place],
+      'another passphrase',
+      /does not open/,
+    ],
     ['of an unknown backup', (place) => ['restore', place, '--id', 'x'], PASSPHRASE, /no complete backup x/],
   ])('a command %s says what to do', async (_, args, passphrase, message) => {
     const env = { BACKUP_PASSPHRASE: passphrase };
     await expect(run(source, args(place), { env })).rejects.toThrow(message);
+  });
+
+  test.each([
+    ['s3://own/prefix', 'http://storage:9000', ''],
+    ['s3://own', 'http://storage:9000', 'http://STORAGE:9000/'],
+    ['s3://own', '', 'https://s3.eu-west-1.amazonaws.com'],
+  ])('a backup to the own bucket is refused: %s, %s, %s', async (address, endpoint, backupEndpoint) => {
+    const env = {
+      S3_BUCKET: 'own',
+      S3_ENDPOINT: endpoint,
+      BACKUP_S3_ENDPOINT: backupEndpoint,
+      S3_ACCESS_KEY_ID: 'any',
+      S3_SECRET_ACCESS_KEY: 'any',
+    };
+    await expect(run(source, ['backup', address], { env })).rejects.toThrow(
+      /is in the bucket of the installation/,
+    );
+  });
+
+  test('the data directory is recognised behind a symbolic link, and a name that begins with dots is in it', async () => {
+    await symlink(folder, join(folder, 'alias'));
+    for (const inside of ['alias/data/new', 'data', 'data/..backups']) {
+      const args = ['backup', join(folder, inside)];
+      const { code, errors } = await runAdminOn(source.databaseUrl, args, {
+        env: { BACKUP_PASSPHRASE: PASSPHRASE },
+        dataDir: join(folder, 'data'),
+        secrets: async () => ({ current: source.secret, previous: [] }),
+      });
+      expect([code, errors]).toEqual([1, expect.stringContaining('is in the data directory')]);
+    }
+  });
+
+  test('the passphrase can come from the standard input', async () => {
+    const ran = await runAdminOn(source.databaseUrl, ['backup', 'verify', place, '--passphrase-file', '-'], {
+      readInput: async () => `${PASSPHRASE}\n`,
+    });
+    expect([ran.code, ran.output]).toEqual([0, expect.stringContaining('The passphrase opens its secrets.')]);
+    const without = await runAdminOn(source.databaseUrl, ['backup', 'verify', place]);
+    expect([without.code, without.output]).toEqual([0, expect.stringContaining('were not opened')]);
+  });
+
+  test('only the latest backups are kept, also without making one, but never those of another installation', async () => {
+    const second = await backUp(source);
+    const prune = ['backup', 'prune', place, '--keep', '1'];
+    expect(await run(source, prune)).toEqual({ backups: 1, objects: 0, unfinished: 0 });
+    const [kept, ...others] = await run<ListedBackup[]>(source, ['backup', 'list', place]);
+    expect([kept, others]).toEqual([
+      {
+        id: second.id,
+        state: 'complete',
+        snapshotAt: second.snapshotAt,
+        objects: second.objects.count,
+        bytes: second.objects.bytes,
+      },
+      [],
+    ]);
+    const target = await emptyInstallation();
+    try {
+      await expect(run(target, prune)).rejects.toThrow(/This installation has made no backup/);
+    } finally {
+      await target.drop();
+    }
+  });
+
+  test('a backup that was made while the clock was ahead is not taken for the latest', async () => {
+    const future = `20991231T235959999Z-${made.id.split('-')[1]}`;
+    await rename(join(place, 'backups', made.id), join(place, 'backups', future));
+    const next = await backUp(source, '--keep', '1');
+    expect(next).toMatchObject({ removed: { backups: 1 }, objects: { copied: 0 } });
+    expect(await run(source, ['backup', 'list', place])).toMatchObject([{ id: next.id, state: 'complete' }]);
+  });
+
+  test('a backup of a newer format is named and never removed, nor is a copy of an object meanwhile', async () => {
+    const file = join(place, 'backups', made.id, 'manifest.json');
+    await writeFile(file, (await readFile(file, 'utf8')).replace('"version": 1', '"version": 2'));
+    const listed = await runAdminOn(source.databaseUrl, ['backup', 'list', place]);
+    expect(listed.output).toMatch(`${made.id}  made by a newer Framelane`);
+    const newer = new RegExp(`${made.id} was made by a newer Framelane.*Use that version`);
+    await expect(verifyBackup(source)).rejects.toThrow(newer);
+    await expect(run(source, ['restore', place])).rejects.toThrow(newer);
+
+    const [copy = ''] = await filesOf('/original');
+    await rename(copy, join(dirname(copy), 'named-by-the-newer'));
+    const { objects, removed } = await backUp(source, '--keep', '1');
+    expect([objects.copied, removed]).toEqual([objects.count, { backups: 0, objects: 0, unfinished: 0 }]);
+    const { errors } = await runAdminOn(source.databaseUrl, ['backup', 'prune', place, '--keep', '1']);
+    expect(errors).toContain(`A newer Framelane has made the backup ${made.id}.`);
+    expect(await filesOf('named-by-the-newer')).toHaveLength(1);
+    expect(await run(source, ['backup', 'list', place])).toMatchObject([
+      { state: 'complete' },
+      { id: made.id, state: 'newer_format', objects: null },
+    ]);
+  });
+
+  test('a backup whose manifest is damaged counts for nothing, and a list that lacks lines lets no copy be removed', async () => {
+    const second = await backUp(source);
+    const timeline = made.id.split('-')[1] ?? '';
+    const unnamed = join(place, 'objects', timeline, 'hls/a/unnamed');
+    await mkdir(dirname(unnamed), { recursive: true });
+    await writeFile(unnamed, 'x');
+    const prune = () => runAdminOn(source.databaseUrl, ['backup', 'prune', place, '--keep', '1']);
+    const states = async () =>
+      (await run<ListedBackup[]>(source, ['backup', 'list', place])).map(({ state }) => state);
+
+    const manifest = join(place, 'backups', second.id, 'manifest.json');
+    await truncate(manifest, 100);
+    expect((await prune()).errors).toContain(
+      `The manifest of the backup ${second.id} is damaged. Remove the folder`,
+    );
+    expect(await states()).toEqual(['damaged', 'complete']);
+    await expect(run(source, ['restore', place])).rejects.toThrow(
+      /manifest\.json is damaged\. Choose another/,
+    );
+    await rm(dirname(manifest), { recursive: true });
+
+    const [list = ''] = await filesOf('objects/000000.gz');
+    const whole = await readFile(list);
+    await writeFile(list, gzipSync(gunzipSync(whole).subarray(0, -1).toString().replace(/.*$/, '')));
+    expect((await prune()).errors).toContain(
+      `000000.gz is damaged. Remove the folder of the backup ${made.id}.`,
+    );
+    expect(await readFile(unnamed, 'utf8')).toBe('x');
+
+    await writeFile(list, whole);
+    expect(await prune()).toMatchObject({
+      code: 0,
+      errors: '',
+      output: 'Removed 0 backups and 1 objects.\n',
+    });
+    expect(await states()).toEqual(['complete']);
+  });
+
+  test('files that killed backups have left are removed after a day', async () => {
+    await mkdir(join(place, '.tmp'), { recursive: true });
+    const [stale, fresh] = [join(place, '.tmp/objects%2Fa~1'), join(place, '.tmp/objects%2Fa~2')];
+    for (const file of [stale, fresh]) await writeFile(file, 'torn');
+    const old = new Date(Date.now() - 25 * 60 * 60 * 1000);
+    await utimes(stale, old, old);
+    expect((await backUp(source)).removed.unfinished).toBe(1);
+    expect(await readdir(join(place, '.tmp'))).toEqual([basename(fresh)]);
+  });
+
+  test('no command follows a symbolic link in the place', async () => {
+    const outside = join(folder, 'outside');
+    const [copy = ''] = await filesOf('/original');
+    await rename(copy, outside);
+    await symlink(outside, copy);
+    await mkdir(join(folder, 'elsewhere'));
+    const target = await emptyInstallation();
+    try {
+      await expect(run(target, ['restore', place])).rejects.toThrow(`${copy} is a symbolic link.`);
+      await expect(backUp(source)).rejects.toThrow(`${copy} is a symbolic link.`);
+      await rm(copy);
+      await rename(outside, copy);
+      await rm(join(place, '.tmp'), { recursive: true });
+      await symlink(join(folder, 'elsewhere'), join(place, '.tmp'));
+      await expect(backUp(source)).rejects.toThrow(`${join(place, '.tmp')} is a symbolic link.`);
+      expect(await readdir(join(folder, 'elsewhere'))).toEqual([]);
+    } finally {
+      await target.drop();
+    }
+  });
+
+  /** Ends the session that holds the lock, as a restart of the database does. */
+  async function loseLock(): Promise<void> {
+    const held = sql`select pid from pg_locks where locktype = 'advisory' and objid = 5208114 and granted`;
+    await sql`select pg_terminate_backend(pid) from (${held}) holders`.execute(source.db);
+    await until(async () => (await held.execute(source.db)).rows.length === 0);
+  }
+
+  test('a backup whose lock is lost is not completed, and a failure is reported as it is', async () => {
+    await rm(place, { recursive: true });
+    const losing = (fail: () => void) =>
+      backUp({
+        ...source,
+        objects: withMethods(source.objects, {
+          get: async (key) => {
+            await loseLock();
+            fail();
+            return source.objects.get(key);
+          },
+        }),
+      });
+    await expect(
+      losing(() => {
+        throw Object.assign(new Error('ENOSPC: no space left on device'), {
+          code: 'ENOSPC',
+          syscall: 'write',
+        });
+      }),
+    ).rejects.toThrow('no space left on device');
+    await expect(losing(() => {})).rejects.toThrow(/connection to the database was lost meanwhile/);
+    const backups = await run<ListedBackup[]>(source, ['backup', 'list', place]);
+    expect(backups.map(({ state }) => state)).toEqual(['interrupted', 'interrupted']);
+    expect((await backUp(source)).objects.missing).toBe(0);
+  });
+
+  test('rows that are stored while objects are restored stop the restore', async () => {
+    const target = await emptyInstallation();
+    const putStream = target.objects.putStream.bind(target.objects);
+    target.objects.putStream = async (...args) => {
+      const row = sql`insert into workspaces (id, name) values ('ws_other', 'Other') on conflict do nothing`;
+      await row.execute(target.db);
+      return putStream(...args);
+    };
+    try {
+      const restore = run(target, ['restore', place]);
+      await expect(restore).rejects.toThrow(/not empty: the table workspaces has rows/);
+      expect(await rowsOf(target.db, 'select id from workspaces')).toEqual([{ id: 'ws_other' }]);
+    } finally {
+      await target.drop();
+    }
+  });
+
+  test('a restore keeps other objects if it is told to, and replaces other bytes of the same size', async () => {
+    const target = await emptyInstallation();
+    try {
+      const expected = await contents(source.objects);
+      const [key = ''] = Object.keys(expected);
+      const { bytes = 0 } = (await source.objects.head(key)) ?? {};
+      await target.objects.put(key, randomBytes(bytes), '');
+      const other = 'hls/ws_other/vid_other/a1/t0.1/poster.jpg';
+      await target.objects.put(other, Buffer.from('x'), '');
+      await run<Restored>(target, ['restore', place, '--keep-other-objects']);
+      const { [other]: kept, ...restored } = await contents(target.objects);
+      expect(kept).toBeDefined();
+      expect(restored).toEqual(expected);
+      const orphaned = await run<Verification>(target, ['verify', '--grace-minutes', '0'], { code: 1 });
+      expect(orphaned.findings).toEqual([{ kind: 'orphaned', key: other, storedBytes: 1 }]);
+    } finally {
+      await target.drop();
+    }
   });
 
   test('a restore refuses a store with other objects, and a place without a backup', async () => {

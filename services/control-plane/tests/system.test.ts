@@ -4,6 +4,8 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
+import { newTimeline } from '../src/backups/backup-id.ts';
+import { ensureTimeline, storeBackup } from '../src/backups/backup-state.store.ts';
 import { SystemService } from '../src/system/system.service.ts';
 import { type ConsoleSession, signIn } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -211,6 +213,7 @@ test('the state of an installation with work', async () => {
     },
     webhookDeliveries: { due: { count: 0, oldestSeconds: 0 }, scheduled: 0 },
     deadLetters: { commands: 0, events: 0 },
+    backups: { last: null },
   });
   expect(body.videos.waiting.oldestSeconds).toBeGreaterThanOrEqual(90);
   await plane.engine.request(INTERNAL_PATHS.claimImport, {});
@@ -236,6 +239,24 @@ test('webhook deliveries and dead letters are counted', async () => {
   const { body } = await read();
   expect(body.deadLetters).toEqual({ commands: COMMAND_TYPES.length, events: 2 });
   expect(body.webhookDeliveries.scheduled).toBeGreaterThan(0);
+});
+
+test('the last backup has the time of its rows', async () => {
+  const backup = {
+    id: '20261121T020000123Z-0a1b2c3d4e5f6071',
+    snapshotAt: '2026-11-21T02:00:00.140Z',
+    completedAt: '2026-11-21T02:11:42.318Z',
+    objects: 184_223,
+    bytes: 912_680_550_400,
+    missing: 2,
+  };
+  await ensureTimeline(plane.db, newTimeline());
+  expect((await read()).body.backups).toEqual({ last: null });
+  await storeBackup(plane.db, backup);
+  const { last } = (await read()).body.backups;
+  expect(last).toEqual({ ...backup, ageSeconds: expect.any(Number) });
+  const age = (Date.now() - Date.parse(backup.snapshotAt)) / 1000;
+  expect(Math.abs(last.ageSeconds - age)).toBeLessThan(3600);
 });
 
 describe('a part', () => {

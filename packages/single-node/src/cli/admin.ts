@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { runAdmin } from '@framelane/control-plane/admin/admin';
 import { terminalOutput } from '@framelane/service-kit/terminal-text';
 import { assertInitialised, makeDataDir } from '../data-dir.ts';
@@ -30,5 +31,6 @@ process.exitCode = await runAdmin(process.argv.slice(2), {
     await makeDataDir(dataDir);
     await createSecrets(dataDir, secrets);
   },
+  readInput: () => text(process.stdin),
   ...terminalOutput(),
 });

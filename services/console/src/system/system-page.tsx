@@ -7,7 +7,16 @@ import { Loading } from '../ui/loading.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Engines } from './engines.tsx';
 import { useReadiness, useSystem } from './queries.ts';
-import { backlogWords, healthState, KINDS, type State, UNKNOWN, warningsOf } from './system-words.ts';
+import {
+  backlogWords,
+  backupState,
+  backupWords,
+  healthState,
+  KINDS,
+  type State,
+  UNKNOWN,
+  warningsOf,
+} from './system-words.ts';
 
 type System = Schemas['System'];
 
@@ -33,6 +42,7 @@ export function SystemPage() {
           <div className="columns">
             <Health system={system} />
             <Work system={system} />
+            <Backups system={system} />
             <Versions system={system} />
           </div>
           <Engines engines={system.engines} />
@@ -118,6 +128,27 @@ function DeadLetters({
     <>
       {commands + events === 0 ? 'none' : `${commands} commands, ${events} events`}
       {inProcess && <div className="hint">Since the start of this process. There is no RabbitMQ.</div>}
+    </>
+  );
+}
+
+function Backups({ system: { backups } }: { system: System }) {
+  return (
+    <Section name="Backups">
+      <Row name="Last backup">{backups && <LastBackup last={backups.last} />}</Row>
+    </Section>
+  );
+}
+
+function LastBackup({ last }: { last: Schemas['SystemBackup'] | null }) {
+  return (
+    <>
+      <StateBadge state={backupState(last)} />
+      {backupWords(last).map((words) => (
+        <div key={words} className="hint">
+          {words}
+        </div>
+      ))}
     </>
   );
 }

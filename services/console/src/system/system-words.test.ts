@@ -2,6 +2,8 @@ import type { Schemas } from '@framelane/client';
 import { expect, test } from '@jest/globals';
 import {
   backlogWords,
+  backupState,
+  backupWords,
   engineState,
   hardwareWords,
   healthState,
@@ -34,6 +36,7 @@ const SYSTEM = {
   engines: [ENGINE],
   versions: { framelane: '0.1.0', node: '', postgresql: null, schema: null },
   deadLetters: { commands: 0, events: 0 },
+  backups: { last: null },
 } as unknown as Schemas['System'];
 
 test('names the health of a system', () => {
@@ -87,6 +90,33 @@ test('warns about what cannot work', () => {
   expect(warnings({ engines: [{ ...ENGINE, roles: ['upload'] }] })).toEqual(['No engine transcodes']);
   expect(warnings({ engines: [{ ...ENGINE, version: '0.0.9' }] })).toEqual(['Not all engines have']);
   expect(warnings({ deadLetters: { commands: 0, events: 1 } })).toEqual(['Some messages could ']);
+});
+
+const BACKUP: Schemas['SystemBackup'] = {
+  id: '20261121T020000123Z-0a1b2c3d4e5f6071',
+  snapshotAt: '2026-11-21T02:00:00.140Z',
+  ageSeconds: 3 * 3600,
+  completedAt: '2026-11-21T02:11:42.318Z',
+  objects: 184_223,
+  bytes: 912.7e9,
+  missing: 0,
+};
+
+test('says how old and how large the last backup is, or how to make one', () => {
+  expect(backupState(BACKUP)).toEqual({ words: 'Complete', colour: 'teal' });
+  expect(backupWords(BACKUP)).toEqual(['The data of 3 h ago', '184223 objects, 913 GB']);
+  expect(backupState({ ...BACKUP, ageSeconds: 172_799 }).words).toBe('Complete');
+  expect(backupState({ ...BACKUP, ageSeconds: 172_800 }).words).toBe('Too old');
+  expect(backupState({ ...BACKUP, missing: 1 }).words).toBe('Incomplete');
+  expect(backupState(null).words).toBe('None yet');
+  expect(backupWords(null)).toEqual([expect.stringContaining('docs/backup.md')]);
+  const warnings = (last: Schemas['SystemBackup']) => warningsOf({ ...SYSTEM, backups: { last } });
+  expect(warnings(BACKUP)).toEqual([]);
+  expect(warnings({ ...BACKUP, ageSeconds: 172_800, missing: 2 })).toEqual([
+    expect.stringContaining('older than two days'),
+    expect.stringContaining('lacks 2 objects'),
+  ]);
+  expect(warningsOf({ ...SYSTEM, backups: null })).toEqual([]);
 });
 
 test('says how many things wait and for how long', () => {

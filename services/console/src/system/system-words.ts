@@ -1,4 +1,5 @@
 import type { Schemas } from '@framelane/client';
+import { formatBytes } from '../ui/format.ts';
 
 type System = Schemas['System'];
 type Engine = Schemas['SystemEngine'];
@@ -28,6 +29,22 @@ export const KINDS: Record<Schemas['SystemHealth']['kind'], string> = {
   s3: 'S3',
   files: 'Files on the disk of this node',
 };
+
+/** A backup of this age is too old, as in the alerts of docs/monitoring.md. */
+const OLD_BACKUP_SECONDS = 2 * 86_400;
+
+export function backupState(last: Schemas['SystemBackup'] | null): State {
+  if (last === null) return { words: 'None yet', colour: 'yellow' };
+  if (last.ageSeconds >= OLD_BACKUP_SECONDS) return { words: 'Too old', colour: 'red' };
+  return last.missing > 0 ? { words: 'Incomplete', colour: 'red' } : { words: 'Complete', colour: 'teal' };
+}
+
+/** What the last backup has, or how to make one. */
+export function backupWords(last: Schemas['SystemBackup'] | null): string[] {
+  if (last === null) return ['Make one each day with the admin command: docs/backup.md says how.'];
+  const { ageSeconds, objects, bytes } = last;
+  return [`The data of ${timeWords(ageSeconds)} ago`, `${counted(objects, 'object')}, ${formatBytes(bytes)}`];
+}
 
 export function engineState({ status }: Pick<Engine, 'status'>): State {
   switch (status) {
@@ -73,7 +90,7 @@ export function loadWords({ roles, slots, slotsBusy, tasks, uploads, imports }: 
 }
 
 /** The problems of the installation, and what to do. */
-export function warningsOf({ engines, versions, deadLetters }: System): string[] {
+export function warningsOf({ engines, versions, deadLetters, backups }: System): string[] {
   const warnings: string[] = [];
   const working = (engines ?? []).filter(({ status }) => status === 'working');
   const has = (role: Engine['roles'][number]) => working.some(({ roles }) => roles.includes(role));
@@ -91,6 +108,15 @@ export function warningsOf({ engines, versions, deadLetters }: System): string[]
   if (deadLetters !== null && deadLetters.commands + deadLetters.events > 0) {
     warnings.push(
       'Some messages could not be handled and were dead-lettered. Search the logs for message.dead_lettered or message.unreadable.',
+    );
+  }
+  const last = backups?.last ?? null;
+  if (last !== null && last.ageSeconds >= OLD_BACKUP_SECONDS) {
+    warnings.push('The last backup is older than two days. Make one, and read what the command prints.');
+  }
+  if (last !== null && last.missing > 0) {
+    warnings.push(
+      `The last backup lacks ${counted(last.missing, 'object')}. The admin command verify names them.`,
     );
   }
   return warnings;

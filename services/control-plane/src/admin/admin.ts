@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { SymbolicLinkError } from '@framelane/object-store/symbolic-links';
 import { createLogger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import { SettingsError } from '@framelane/service-kit/settings';
@@ -6,8 +7,7 @@ import { terminalJson } from '@framelane/service-kit/terminal-text';
 import { Command, CommanderError } from 'commander';
 import pg from 'pg';
 import { ApiKeysService } from '../api-keys/api-keys.service.ts';
-import { BackupError } from '../backups/backup.ts';
-import { DamagedBackupError } from '../backups/compressed-lines.ts';
+import { BackupError, DamagedBackupError, UnknownFormatError } from '../backups/backup-errors.ts';
 import { UnsealError } from '../backups/sealed-text.ts';
 import { ConsolePeopleService } from '../console-people/console-people.service.ts';
 import { ConsoleSessionsService } from '../console-sessions/console-sessions.service.ts';
@@ -88,11 +88,13 @@ function withServices<T>(host: AdminHost, work: (services: AdminServices) => Pro
 /** Errors whose message is for the administrator. */
 const FOR_ADMINISTRATORS = [
   ...[AdminError, SettingsError, Problem],
-  ...[BackupError, DamagedBackupError, UnsealError],
+  ...[BackupError, UnknownFormatError, UnsealError, SymbolicLinkError],
 ];
 
 /** Returns the message of an error that an administrator can correct, or any other error with its stack trace. */
 function explain(error: unknown): string {
+  if (error instanceof DamagedBackupError)
+    return `${error.message} Choose another backup with --id: "backup list" shows all.`;
   for (const type of FOR_ADMINISTRATORS) if (error instanceof type) return error.message;
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof pg.DatabaseError) return `The database reports: ${cause.message}.`;

@@ -1,12 +1,17 @@
 import { terminalText } from '@framelane/service-kit/terminal-text';
 import type { Command } from 'commander';
 import { type MadeBackup, makeBackup } from '../backups/backup.ts';
+import type { BackupState, ListedBackup } from '../backups/backup-folder.ts';
+import { pruneBackups } from '../backups/prune.ts';
+import { unsealText } from '../backups/sealed-text.ts';
+import type { Swept } from '../backups/sweep.ts';
 import { type BackupVerification, verifyBackup } from '../backups/verify-backup.ts';
 import { migrateToLatest } from '../db/migrations.ts';
 import { describeSize, parseWholeNumber } from './arguments.ts';
-import { writeSecrets } from './backed-up-secrets.ts';
+import { readSecrets, writeSecrets } from './backed-up-secrets.ts';
 import {
   chosenBackup,
+  hasPassphrase,
   openBackups,
   PASSPHRASE_OPTION,
   PLACE_ARGUMENT,
@@ -15,11 +20,11 @@ import {
 import { type PrintResult, textTable } from './command.ts';
 import { type AdminHost, withDatabase } from './host.ts';
 
-/** `backup create`, `backup list` and `backup verify`. */
+/** `backup create`, `backup list`, `backup verify` and `backup prune`. */
 export function addBackupCommands(program: Command, host: AdminHost, print: PrintResult): void {
   const backup = program
     .command('backup')
-    .description('list and check backups, and make one: "backup <place>" is "backup create <place>"');
+    .description('list, check and remove backups, and make one: "backup <place>" is "backup create <place>"');
 
   backup
     .command('create', { isDefault: true })
@@ -29,7 +34,7 @@ export function addBackupCommands(program: Command, host: AdminHost, print: Prin
     .option('--keep <count>', 'keep only this many backups (default: all)', parseWholeNumber(1))
     .option('--json', 'print JSON')
     .action(async (place: string, options: { passphraseFile?: string; keep?: number; json?: boolean }) => {
-      const passphrase = await readPassphrase(options.passphraseFile, host.env);
+      const passphrase = await readPassphrase(options.passphraseFile, host);
       const secrets = writeSecrets(await host.secrets());
       const folder = await openBackups(place, host, { creates: true });
       const result = await withDatabase(host, async (db) => {
@@ -55,12 +60,7 @@ export function addBackupCommands(program: Command, host: AdminHost, print: Prin
     .option('--json', 'print JSON')
     .action(async (place: string, options: { json?: boolean }) => {
       const folder = await openBackups(place, host, { creates: false });
-      print(await folder.backups(), options, (backups) =>
-        textTable(
-          ['ID', 'STATE'],
-          backups.map(({ id, isComplete }) => [id, isComplete ? 'complete' : 'interrupted']),
-        ),
-      );
+      print(await folder.describe(), options, describeList);
     });
 
   backup
@@ -68,11 +68,32 @@ export function addBackupCommands(program: Command, host: AdminHost, print: Prin
     .description('read every byte of a backup; the exit code is 1 if something is missing or damaged')
     .argument(...PLACE_ARGUMENT)
     .option('--id <id>', 'the backup (default: the latest)')
+    .option(...PASSPHRASE_OPTION)
     .option('--json', 'print JSON')
-    .action(async (place: string, options: { id?: string; json?: boolean }) => {
+    .action(async (place: string, options: { id?: string; passphraseFile?: string; json?: boolean }) => {
+      const passphrase = hasPassphrase(options.passphraseFile, host.env)
+        ? await readPassphrase(options.passphraseFile, host)
+        : undefined;
       const folder = await openBackups(place, host, { creates: false });
-      const result = await verifyBackup(folder, await chosenBackup(folder, options.id));
+      const open = async (sealed: string) => readSecrets(await unsealText(sealed, passphrase ?? ''));
+      const id = await chosenBackup(folder, options.id);
+      const result = await verifyBackup(folder, id, passphrase === undefined ? undefined : open);
       print(result, options, describeVerification, ({ damaged }) => damaged.length > 0);
+    });
+
+  backup
+    .command('prune')
+    .description('remove the oldest backups of this installation, and what only they need')
+    .argument(...PLACE_ARGUMENT)
+    .requiredOption('--keep <count>', 'keep only this many backups', parseWholeNumber(1))
+    .option('--json', 'print JSON')
+    .action(async (place: string, { keep, ...options }: { keep: number; json?: boolean }) => {
+      const folder = await openBackups(place, host, { creates: false });
+      const result = await withDatabase(host, async (db) => {
+        await migrateToLatest(db);
+        return pruneBackups({ db, folder, keep, report: reportTo(host) });
+      });
+      print(result, options, describeSwept);
     });
 }
 
@@ -87,13 +108,46 @@ function describeBackup({ id, snapshotAt, objects, removed }: MadeBackup): strin
     `The backup ${id} has the database of ${snapshotAt} and ${count} objects (${describeSize(bytes)}).`,
     `${copied} of them are new (${describeSize(copiedBytes)}).`,
     ...(missing > 0 ? [`${missing} are not in the object store as the database says: run "verify".`] : []),
-    `Removed ${removed.backups} backups and ${removed.objects} objects.`,
+    describeSwept(removed).trimEnd(),
   ]
     .map((line) => `${line}\n`)
     .join('');
 }
 
-function describeVerification({ id, objects, bytes, damaged }: BackupVerification): string {
-  const lines = damaged.map((key) => `missing or damaged: ${terminalText(key)}\n`);
-  return `${lines.join('')}Read the backup ${id}: ${objects} objects (${describeSize(bytes)}), ${damaged.length} files are missing or damaged.\n`;
+function describeSwept({ backups, objects, unfinished }: Swept): string {
+  const files = unfinished > 0 ? `, and ${unfinished} unfinished files` : '';
+  return `Removed ${backups} backups and ${objects} objects${files}.\n`;
+}
+
+/** What a list says about each state. */
+const STATES: Readonly<Record<BackupState, string>> = {
+  complete: 'complete',
+  interrupted: 'interrupted',
+  damaged: 'damaged',
+  newer_format: 'made by a newer Framelane',
+};
+
+function describeList(backups: readonly ListedBackup[]): string {
+  const rows = backups.map(({ id, state, snapshotAt, objects, bytes }) => [
+    ...[id, STATES[state], snapshotAt ?? '', objects === null ? '' : String(objects)],
+    bytes === null ? '' : describeSize(bytes),
+  ]);
+  return textTable(['ID', 'STATE', 'DATABASE OF', 'OBJECTS', 'SIZE'], rows);
+}
+
+/** What a verification says about the secrets. */
+const SECRETS: Readonly<Record<BackupVerification['secrets'], string>> = {
+  opened: 'The passphrase opens its secrets.',
+  not_opened: 'Its secrets were not opened: give the passphrase to check that it opens them.',
+  damaged: 'Its secrets are damaged: without the secrets of the installation, no video of it can be played.',
+};
+
+function describeVerification({ id, objects, bytes, damaged, secrets }: BackupVerification): string {
+  return [
+    ...damaged.map((key) => `missing or damaged: ${terminalText(key)}`),
+    `Read the backup ${id}: ${objects} objects (${describeSize(bytes)}), ${damaged.length} files are missing or damaged.`,
+    SECRETS[secrets],
+  ]
+    .map((line) => `${line}\n`)
+    .join('');
 }

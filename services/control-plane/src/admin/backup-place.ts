@@ -1,9 +1,9 @@
-import { mkdir, readFile } from 'node:fs/promises';
-import { relative, resolve } from 'node:path';
+import { mkdir, readFile, realpath } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { isKey } from '@framelane/object-store/object-keys';
 import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
-import { readS3Settings } from '@framelane/service-kit/connection-settings';
+import { readS3Settings, type S3Settings } from '@framelane/service-kit/connection-settings';
 import { BackupFolder } from '../backups/backup-folder.ts';
 import { AdminError } from './command.ts';
 import type { AdminHost } from './host.ts';
@@ -20,10 +20,13 @@ export const PLACE_ARGUMENT = ['<place>', 'a directory, or s3://bucket/prefix'] 
 /** The option of commands that need the passphrase of a backup. */
 export const PASSPHRASE_OPTION = [
   '--passphrase-file <file>',
-  'a file with the passphrase of the secrets (default: the variable BACKUP_PASSPHRASE)',
+  'a file with the passphrase of the secrets; "-" is the standard input (default: the variable BACKUP_PASSPHRASE)',
 ] as const;
 
-/** Opens the folder of the backups. With `creates`, a missing directory is created, for this user only. */
+/**
+ * Opens the folder of the backups. With `creates`, a missing directory is created, for this user only; and a bucket that has the objects of the installation is
+ * refused, because it would be lost with them.
+ */
 export async function openBackups(
   place: string,
   { env, dataDir }: Pick<AdminHost, 'env' | 'dataDir'>,
@@ -32,21 +35,54 @@ export async function openBackups(
   const [, bucket, path] = /^s3:\/\/([^/]+)(?:\/(.*))?$/.exec(place) ?? [];
   if (bucket !== undefined) {
     const prefix = prefixOf(path);
-    return new BackupFolder(new S3ObjectStore(s3Settings(bucket, env)), prefix);
+    const settings = s3Settings(bucket, env);
+    if (creates && isOwnBucket(settings, env)) {
+      throw new AdminError(
+        `${place} is in the bucket of the installation, with which it would be lost. Choose another bucket, best with another key and in another place.`,
+      );
+    }
+    return new BackupFolder(new S3ObjectStore(settings), prefix);
   }
   if (/^[a-z]\w+:\/\//i.test(place)) throw new AdminError(`${place} is no directory and no s3:// address.`);
-  if (dataDir !== undefined && !relative(dataDir, resolve(place)).startsWith('..')) {
+  if (dataDir !== undefined && isWithin(await realPath(dataDir), await realPath(place))) {
     throw new AdminError(
       `${place} is in the data directory, with which it would be lost. Choose another place.`,
     );
   }
   if (creates) await mkdir(place, { recursive: true, mode: 0o700 });
-  return new BackupFolder(new FileObjectStore(resolve(place)), '');
+  return new BackupFolder(new FileObjectStore(resolve(place), { refusesLinks: true }), '');
 }
 
-function s3Settings(bucket: string, env: NodeJS.ProcessEnv) {
+function s3Settings(bucket: string, env: NodeJS.ProcessEnv): S3Settings {
   const own = S3_SETTINGS.map((name) => [name, env[`BACKUP_${name}`] || env[name]]);
   return readS3Settings({ ...Object.fromEntries(own), S3_BUCKET: bucket });
+}
+
+/** Whether the installation stores its objects in this bucket, as far as the settings say. */
+function isOwnBucket({ bucket, endpoint }: S3Settings, env: NodeJS.ProcessEnv): boolean {
+  return bucket === env.S3_BUCKET && serverOf(endpoint) === serverOf(env.S3_ENDPOINT || undefined);
+}
+
+/** The server of an endpoint: the names of the buckets are unique there. AWS has one for each region. */
+function serverOf(endpoint = 'https://s3.amazonaws.com'): string {
+  const { hostname, host } = new URL(endpoint);
+  return /(^|\.)amazonaws\.com$/.test(hostname) ? 'amazonaws.com' : host;
+}
+
+/** The path without symbolic links, of which the last parts may not exist yet. */
+async function realPath(path: string): Promise<string> {
+  const absolute = resolve(path);
+  try {
+    return await realpath(absolute);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || absolute === dirname(absolute)) throw error;
+    return join(await realPath(dirname(absolute)), basename(absolute));
+  }
+}
+
+function isWithin(folder: string, path: string): boolean {
+  const [first] = relative(folder, path).split(sep);
+  return first !== '..';
 }
 
 function prefixOf(path = ''): string {
@@ -60,15 +96,32 @@ function prefixOf(path = ''): string {
   return folders.map((folder) => `${folder}/`).join('');
 }
 
-/** Reads the passphrase from a file, without the newline at its end, or from the environment. Throws an AdminError. */
-export async function readPassphrase(file: string | undefined, env: NodeJS.ProcessEnv): Promise<string> {
-  const passphrase = file === undefined ? env.BACKUP_PASSPHRASE : await readFile(file, 'utf8');
+/** Whether a passphrase is given. */
+export function hasPassphrase(file: string | undefined, env: NodeJS.ProcessEnv): boolean {
+  return file !== undefined || Boolean(env.BACKUP_PASSPHRASE);
+}
+
+/** Reads the passphrase from a file or the standard input, without the newline at its end, or from the environment. Throws an AdminError. */
+export async function readPassphrase(
+  file: string | undefined,
+  { env, readInput }: Pick<AdminHost, 'env' | 'readInput'>,
+): Promise<string> {
+  const passphrase = await passphraseIn(file, env, readInput);
   if (!passphrase) throw new AdminError('Set BACKUP_PASSPHRASE, or name a file with --passphrase-file.');
   const text = passphrase.replace(/\r?\n$/, '');
   if ([...text].length < SHORTEST_PASSPHRASE) {
     throw new AdminError(`The passphrase must have at least ${SHORTEST_PASSPHRASE} characters.`);
   }
   return text;
+}
+
+async function passphraseIn(
+  file: string | undefined,
+  env: NodeJS.ProcessEnv,
+  readInput: () => Promise<string>,
+): Promise<string | undefined> {
+  if (file === undefined) return env.BACKUP_PASSPHRASE;
+  return file === '-' ? readInput() : readFile(file, 'utf8');
 }
 
 /** The id of the given backup, or of the latest complete one. Throws an AdminError. */

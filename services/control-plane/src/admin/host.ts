@@ -23,6 +23,8 @@ export type AdminHost = {
   secrets(): Promise<InstallationSecrets>;
   /** Prepares a new installation for a backup. It gets the secrets of the backup, unless it has its own. */
   prepareRestore(secrets: InstallationSecrets): Promise<void>;
+  /** Reads the standard input to its end. */
+  readInput(): Promise<string>;
   write(text: string): void;
   writeError(text: string): void;
 };

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
 import { readS3Settings } from '@framelane/service-kit/connection-settings';
 import { readSettings, SettingsError, setting } from '@framelane/service-kit/settings';
@@ -37,5 +38,6 @@ process.exitCode = await runAdmin(process.argv.slice(2), {
   },
   // Its settings have secrets of its own, which seal the values of the backup anew.
   prepareRestore: async () => {},
+  readInput: () => text(process.stdin),
   ...terminalOutput(),
 });

@@ -18,6 +18,7 @@ type Options = {
   passphraseFile?: string;
   keepWebhooks?: boolean;
   skipDamaged?: boolean;
+  keepOtherObjects?: boolean;
   json?: boolean;
 };
 
@@ -31,12 +32,14 @@ export function addRestoreCommand(program: Command, host: AdminHost, print: Prin
     .option(...PASSPHRASE_OPTION)
     .option('--keep-webhooks', 'leave webhooks enabled, and send what was not sent yet')
     .option('--skip-damaged', 'leave out objects that are missing or damaged in the backup')
+    .option('--keep-other-objects', 'leave objects in the object store that the backup does not have')
     .option('--json', 'print JSON')
     .action(async (place: string, options: Options) => {
-      const passphrase = await readPassphrase(options.passphraseFile, host.env);
+      const passphrase = await readPassphrase(options.passphraseFile, host);
       const folder = await openBackups(place, host, { creates: false });
       const id = await chosenBackup(folder, options.id);
-      const previousSecrets = readSecrets(await unsealText(await folder.secrets(id), passphrase));
+      const sealed = await folder.secrets(id, await folder.manifest(id));
+      const previousSecrets = readSecrets(await unsealText(sealed, passphrase));
       await host.prepareRestore(previousSecrets);
       const secrets = await host.secrets();
       const result = await withDatabase(host, (db) =>
@@ -49,6 +52,7 @@ export function addRestoreCommand(program: Command, host: AdminHost, print: Prin
           previousSecrets,
           keepsWebhooks: options.keepWebhooks === true,
           skipsDamaged: options.skipDamaged === true,
+          keepsOtherObjects: options.keepOtherObjects === true,
           report: reportTo(host),
         }),
       );

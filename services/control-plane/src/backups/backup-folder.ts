@@ -1,36 +1,21 @@
-import { randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { assertPrefix } from '@framelane/object-store/object-keys';
-import type { ObjectStore, StoredObject } from '@framelane/object-store/object-store';
+import {
+  ObjectNotFoundError,
+  type ObjectStore,
+  type StoredObject,
+} from '@framelane/object-store/object-store';
 import { z } from 'zod';
-import { DamagedBackupError, readLines } from './compressed-lines.ts';
+import { DamagedBackupError, UnknownFormatError } from './backup-errors.ts';
+import { isBackupId, timelineOf } from './backup-id.ts';
+import { readLines } from './compressed-lines.ts';
+import { hashOfObject } from './copied-object.ts';
+import { type Manifest, readManifest, writeManifest } from './manifest.ts';
 import { merged } from './paired.ts';
 
-/** The format that this version writes. It reads no other. */
-const VERSION = 1;
-
-const hashedFile = { sha256: z.string() };
-
-/** What a complete backup consists of. It is written last. */
-const manifestSchema = z.object({
-  format: z.literal('framelane-backup'),
-  version: z.literal(VERSION),
-  startedAt: z.iso.datetime(),
-  /** The time of the database, whose rows the backup has. */
-  snapshotAt: z.iso.datetime(),
-  completedAt: z.iso.datetime(),
-  /** The names of the migrations of the schema, in order. */
-  migrations: z.array(z.string()).min(1),
-  tables: z.array(z.object({ name: z.string(), columns: z.array(z.string()), rows: z.int(), ...hashedFile })),
-  objects: z.object({
-    count: z.int(),
-    bytes: z.int(),
-    /** Objects that the rows name, but the object store did not have. */
-    missing: z.int(),
-    lists: z.array(z.object({ name: z.string(), ...hashedFile })),
-  }),
-});
-export type Manifest = z.infer<typeof manifestSchema>;
+/** Bytes of a manifest with a million lists. A larger one is not ours. */
+const LARGEST_TEXT = 128 * 2 ** 20;
 
 const listedObject = z.object({
   key: z.string(),
@@ -41,23 +26,17 @@ const listedObject = z.object({
 /** An object that a backup names. */
 export type ListedObject = z.infer<typeof listedObject>;
 
-/** The id of a backup is the time at which it began, and its timeline: ids sort by age. */
-const ID = /^\d{8}T\d{9}Z-([0-9a-f]{16})$/;
+/** What a place has of a backup. Only a `complete` one can be restored. */
+export type BackupState = 'complete' | 'interrupted' | 'damaged' | 'newer_format';
 
-/** A new id, such as `20261129T170500000Z-0a1b2c3d4e5f6071`. */
-export function newBackupId(now: Date, timeline: string): string {
-  return `${now.toISOString().replaceAll(/[-:.]/g, '')}-${timeline}`;
-}
-
-/** The id of a new timeline. */
-export function newTimeline(): string {
-  return randomBytes(8).toString('hex');
-}
-
-/** The timeline of a backup. */
-export function timelineOf(id: string): string {
-  return id.slice(id.lastIndexOf('-') + 1);
-}
+/** A backup in a list. What only the manifest says is null if it cannot be read. */
+export type ListedBackup = {
+  id: string;
+  state: BackupState;
+  snapshotAt: string | null;
+  objects: number | null;
+  bytes: number | null;
+};
 
 /**
  * The files of backups in an object store. `backups/<id>/` has what one backup has of its own. `objects/<timeline>/` has the objects of all
@@ -82,6 +61,11 @@ export class BackupFolder {
     return `${this.#prefix}backups/${id}/${name}`;
   }
 
+  /** The key of the file with the sealed secrets. */
+  secretsKey(id: string): string {
+    return this.keyOf(id, 'secrets.json');
+  }
+
   /** The key of a copy of an object. */
   copyOf(timeline: string, key: string): string {
     return `${this.#prefix}objects/${timeline}/${key}`;
@@ -93,7 +77,7 @@ export class BackupFolder {
     const root = `${this.#prefix}backups/`;
     for await (const { key } of this.store.list(root)) {
       const [id = '', name] = key.slice(root.length).split('/');
-      if (ID.test(id)) found.set(id, found.get(id) === true || name === 'manifest.json');
+      if (isBackupId(id)) found.set(id, found.get(id) === true || name === 'manifest.json');
     }
     return [...found]
       .map(([id, isComplete]) => ({ id, isComplete }))
@@ -101,31 +85,54 @@ export class BackupFolder {
       .reverse();
   }
 
-  /** The manifest of a complete backup. Throws a DamagedBackupError, also for another version. */
-  async manifest(id: string): Promise<Manifest> {
-    const key = this.keyOf(id, 'manifest.json');
+  /** The same, with what the manifests say. */
+  async describe(): Promise<ListedBackup[]> {
+    const described: ListedBackup[] = [];
+    for (const { id, isComplete } of await this.backups()) {
+      const { state, manifest } = isComplete ? await this.#read(id) : { state: 'interrupted' as const };
+      const { snapshotAt = null, objects } = manifest ?? {};
+      described.push({
+        id,
+        state,
+        snapshotAt,
+        objects: objects?.count ?? null,
+        bytes: objects?.bytes ?? null,
+      });
+    }
+    return described;
+  }
+
+  async #read(id: string): Promise<{ state: BackupState; manifest?: Manifest }> {
     try {
-      return manifestSchema.parse(JSON.parse(await this.#text(key)));
+      return { state: 'complete', manifest: await this.manifest(id) };
     } catch (error) {
-      throw new DamagedBackupError(key, error);
+      if (error instanceof UnknownFormatError) return { state: 'newer_format' };
+      if (error instanceof DamagedBackupError) return { state: 'damaged' };
+      throw error;
     }
   }
 
-  async writeManifest(id: string, manifest: Omit<Manifest, 'format' | 'version'>): Promise<void> {
-    const text = JSON.stringify({ format: 'framelane-backup', version: VERSION, ...manifest }, null, 2);
-    await this.#write(this.keyOf(id, 'manifest.json'), text);
+  /** The manifest of a complete backup. Throws a DamagedBackupError or an UnknownFormatError. */
+  async manifest(id: string): Promise<Manifest> {
+    const key = this.keyOf(id, 'manifest.json');
+    return readManifest(await this.#text(key), id, key);
+  }
+
+  async writeManifest(id: string, manifest: Manifest): Promise<void> {
+    await this.#write(this.keyOf(id, 'manifest.json'), writeManifest(manifest));
   }
 
   /** The sealed secrets of a backup. Throws a DamagedBackupError. */
-  async secrets(id: string): Promise<string> {
-    const key = this.keyOf(id, 'secrets.json');
-    return this.#text(key).catch((error: unknown) => {
-      throw new DamagedBackupError(key, error);
-    });
+  async secrets(id: string, { secrets: { sha256 } }: Pick<Manifest, 'secrets'>): Promise<string> {
+    const key = this.secretsKey(id);
+    const text = await this.#text(key);
+    if (hashOf(text) !== sha256) throw new DamagedBackupError(key);
+    return text;
   }
 
-  async writeSecrets(id: string, sealed: string): Promise<void> {
-    await this.#write(this.keyOf(id, 'secrets.json'), sealed);
+  async writeSecrets(id: string, sealed: string): Promise<Manifest['secrets']> {
+    await this.#write(this.secretsKey(id), sealed);
+    return { sha256: hashOf(sealed) };
   }
 
   /** The objects that a complete backup names, in order. Throws a DamagedBackupError. */
@@ -133,7 +140,19 @@ export class BackupFolder {
     for (const { name, sha256 } of objects.lists) yield* this.#readList(this.keyOf(id, name), sha256);
   }
 
-  /** The hashes that the backups, complete or not, have of their objects, in order. A list that cannot be read ends before its time. */
+  /** Throws a DamagedBackupError if a list of objects is not as it was written. */
+  async requireIntactLists(id: string): Promise<void> {
+    const { objects } = await this.manifest(id);
+    for (const { name, sha256 } of objects.lists) {
+      const key = this.keyOf(id, name);
+      if ((await hashOfObject(() => this.store.get(key))) !== sha256) throw new DamagedBackupError(key);
+    }
+  }
+
+  /**
+   * The hashes that the backups, complete or not, have of their objects, in order. A list that cannot be read ends before its time, and one of a newer format
+   * is left out.
+   */
   known(ids: readonly string[], onDamage: (error: DamagedBackupError) => void): AsyncIterable<ListedObject> {
     return merged(ids.map((id) => this.#knownOf(id, onDamage)));
   }
@@ -143,6 +162,7 @@ export class BackupFolder {
     onDamage: (error: DamagedBackupError) => void,
   ): AsyncGenerator<ListedObject, void> {
     try {
+      if ((await this.#read(id)).state === 'newer_format') return;
       for await (const { key } of this.store.list(this.keyOf(id, 'objects/'))) yield* this.#readList(key);
     } catch (error) {
       if (!(error instanceof DamagedBackupError)) throw error;
@@ -152,9 +172,7 @@ export class BackupFolder {
 
   async *#readList(key: string, sha256?: string): AsyncGenerator<ListedObject, void> {
     for await (const line of readLines(this.store, key, sha256)) {
-      const { success, data } = listedObject.safeParse(JSON.parse(line));
-      if (!success) throw new DamagedBackupError(key);
-      yield data;
+      yield listedIn(line, key);
     }
   }
 
@@ -180,12 +198,40 @@ export class BackupFolder {
     await this.store.deletePrefix(this.keyOf(id, ''));
   }
 
+  /**
+   * Removes the unfinished files of commands that were killed before a time. A bucket may have unfinished uploads of other programs, which stay. Resolves with
+   * the number of files.
+   */
+  removeUnfinished(before: Date): Promise<number> {
+    const roots = ['backups/', 'objects/'].map((root) => this.#prefix + root);
+    const isForeign = async (key: string) => !roots.some((root) => key.startsWith(root));
+    return this.store.abortStaleUploads(before, isForeign);
+  }
+
   async #text(key: string): Promise<string> {
-    const { body } = await this.store.get(key);
+    const { body, bytes } = await this.store.get(key).catch((error: unknown) => {
+      throw error instanceof ObjectNotFoundError ? new DamagedBackupError(key, error) : error;
+    });
+    if (bytes > LARGEST_TEXT) {
+      body.destroy();
+      throw new DamagedBackupError(key);
+    }
     return (await buffer(body)).toString('utf8');
   }
 
   async #write(key: string, text: string): Promise<void> {
     await this.store.put(key, Buffer.from(text), 'application/json');
   }
+}
+
+function listedIn(line: string, key: string): ListedObject {
+  try {
+    return listedObject.parse(JSON.parse(line));
+  } catch (error) {
+    throw new DamagedBackupError(key, error);
+  }
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

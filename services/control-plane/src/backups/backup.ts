@@ -1,17 +1,15 @@
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import { type Database, databaseTime } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
+import { beginningOf, longSnapshot } from '../db/long-transactions.ts';
 import { appliedMigrations } from '../db/migrations.ts';
-import {
-  type BackupFolder,
-  type ListedObject,
-  type Manifest,
-  newBackupId,
-  newTimeline,
-} from './backup-folder.ts';
-import { ensureTimeline, storeBackup, withBackupLock } from './backup-state.store.ts';
+import { BackupError } from './backup-errors.ts';
+import type { BackupFolder, ListedObject } from './backup-folder.ts';
+import { newBackupId, newTimeline } from './backup-id.ts';
+import { ensureTimeline, type RequireLock, storeBackup, withBackupLock } from './backup-state.store.ts';
 import { readLines, writeLines } from './compressed-lines.ts';
 import { concurrently } from './concurrently.ts';
 import { copyObject } from './copied-object.ts';
+import type { Manifest } from './manifest.ts';
 import { allNamedObjects } from './named-objects.store.ts';
 import type { NamedObject } from './named-objects.ts';
 import { paired } from './paired.ts';
@@ -29,13 +27,11 @@ const LIST_BYTES = 2 ** 30;
 /** Snapshots that one backup takes, while objects that they name are purged before they are copied. */
 const SNAPSHOTS = 10;
 
+/** Only one command at a time writes backups of an installation. */
+export const OTHER_COMMAND = 'Another backup of this installation is being made. Wait until it has ended.';
+
 /** Reports progress to people. */
 export type Report = (line: string) => void;
-
-/** The administrator has to do something before a backup or a restore can be made. The message says what. */
-export class BackupError extends Error {
-  override name = 'BackupError';
-}
 
 type BackupOptions = {
   db: Database;
@@ -49,7 +45,7 @@ type BackupOptions = {
   report: Report;
 };
 
-type Backup = BackupOptions & { timeline: string };
+type Backup = BackupOptions & { timeline: string; requireLock: RequireLock };
 
 /** A complete backup. */
 export type MadeBackup = Pick<Manifest, 'snapshotAt' | 'completedAt'> & {
@@ -65,8 +61,8 @@ export type MadeBackup = Pick<Manifest, 'snapshotAt' | 'completedAt'> & {
  * Some objects may be purged before they are copied. Then the backup takes another snapshot, which no longer names them.
  */
 export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
-  const made = await withBackupLock(options.db, async () => {
-    const backup = { ...options, timeline: await ensureTimeline(options.db, newTimeline()) };
+  const made = await withBackupLock(options.db, async (requireLock) => {
+    const backup = { ...options, requireLock, timeline: await ensureTimeline(options.db, newTimeline()) };
     const startedAt = new Date().toISOString();
     let [absent, copied, copiedBytes] = [new Set<string>(), 0, 0];
     for (let snapshots = 1; ; snapshots += 1) {
@@ -89,7 +85,7 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
       absent = copy.absent;
     }
   });
-  if (made === undefined) throw new BackupError('Another backup of this installation is being made.');
+  if (made === undefined) throw new BackupError(OTHER_COMMAND);
   return made;
 }
 
@@ -97,14 +93,13 @@ type Snapshot = { id: string } & Pick<Manifest, 'snapshotAt' | 'migrations' | 't
 
 /** Writes the rows of all tables, and the list of the objects that they name. */
 async function takeSnapshot({ db, folder, timeline, report }: Backup): Promise<Snapshot> {
-  const id = newBackupId(new Date(), timeline);
+  const [latest] = await folder.backups();
+  const id = newBackupId(new Date(), timeline, latest?.id);
   report(`Backing up the database as ${id}.`);
-  const migrations = await appliedMigrations(db);
-  const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
-  return snapshot.execute(async (trx) => {
+  return longSnapshot(db, async (trx) => {
     await useTextOfBackups(trx);
-    // The snapshot is taken by the first query that reads, which is after this one.
-    const snapshotAt = (await databaseTime(trx)).toISOString();
+    const snapshotAt = (await beginningOf(trx)).toISOString();
+    const migrations = await appliedMigrations(trx);
     const tables: Manifest['tables'] = [];
     for (const table of await findTables(trx)) {
       const file = folder.keyOf(id, `tables/${table.name}.gz`);
@@ -211,7 +206,7 @@ async function* iterate<T>(items: Iterable<T>): AsyncGenerator<T, void> {
 
 /** Writes the secrets and the manifest, and removes what is no longer needed. */
 async function complete(
-  { db, folder, timeline, secrets, passphrase, keep, report }: Backup,
+  { db, folder, timeline, secrets, passphrase, keep, report, requireLock }: Backup,
   {
     startedAt,
     snapshot: { id, ...snapshot },
@@ -225,10 +220,11 @@ async function complete(
     copiedBytes: number;
   },
 ): Promise<MadeBackup> {
-  await folder.writeSecrets(id, await sealText(secrets, passphrase));
+  const sealed = await folder.writeSecrets(id, await sealText(secrets, passphrase));
+  await requireLock();
   await folder.store.delete([namedFile(folder, id)]);
   const completedAt = new Date().toISOString();
-  await folder.writeManifest(id, { startedAt, completedAt, ...snapshot, objects });
+  await folder.writeManifest(id, { startedAt, completedAt, ...snapshot, objects, secrets: sealed });
   const { lists: _, ...totals } = objects;
   const { snapshotAt } = snapshot;
   const { count, ...sizes } = totals;

@@ -6,7 +6,8 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { DamagedBackupError, hashed, readLines, writeLines } from './compressed-lines.ts';
+import { DamagedBackupError } from './backup-errors.ts';
+import { hashed, readLines, writeLines } from './compressed-lines.ts';
 
 let folder: string;
 let store: FileObjectStore;
@@ -44,6 +45,23 @@ test('a file that is missing, torn, or another one is damaged', async () => {
     await writeFile(file, content);
     await expect(read(sha256)).rejects.toThrow('a.gz is damaged.');
   }
+});
+
+test('a file that cannot be read at present is not damaged', async () => {
+  await writeLines(store, 'a.gz', lines('first'));
+  const get = async () => {
+    const body = Readable.from(
+      (async function* () {
+        yield gzipSync('first').subarray(0, 5);
+        throw new Error('the connection is lost');
+      })(),
+    );
+    return { body, bytes: 9, etag: '', modifiedAt: new Date() };
+  };
+  const failing = Object.assign(new FileObjectStore(folder), { get });
+  await expect(Array.fromAsync(readLines(failing, 'a.gz'))).rejects.toThrow('the connection is lost');
+  const unreachable = Object.assign(failing, { get: () => Promise.reject(new Error('no route')) });
+  await expect(Array.fromAsync(readLines(unreachable, 'a.gz'))).rejects.toThrow('no route');
 });
 
 test('lines that fail are not stored', async () => {

@@ -1,17 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
-import type { ObjectStore } from '@framelane/object-store/object-store';
+import { ObjectNotFoundError, type ObjectStore } from '@framelane/object-store/object-store';
+import { DamagedBackupError } from './backup-errors.ts';
 
 const NEVER = new AbortController().signal;
-
-/** A file of the backup cannot be read, or is not as it was written. */
-export class DamagedBackupError extends Error {
-  override name = 'DamagedBackupError';
-  constructor(key: string, cause?: unknown) {
-    super(`${key} is damaged.`, { cause });
-  }
-}
 
 /** Writes lines as a gzip file, and resolves with its hash. */
 export async function writeLines(
@@ -42,14 +35,14 @@ export async function* readLines(
 ): AsyncGenerator<string, void> {
   const hash = createHash('sha256');
   const { body } = await store.get(key).catch((error: unknown) => {
-    throw new DamagedBackupError(key, error);
+    throw error instanceof ObjectNotFoundError ? new DamagedBackupError(key, error) : error;
   });
   const gunzip = createGunzip();
   pipeline(hashed(body, hash), gunzip, () => {});
   try {
     yield* linesOf(gunzip);
   } catch (error) {
-    throw new DamagedBackupError(key, error);
+    throw isDamage(error) ? new DamagedBackupError(key, error) : error;
   }
   if (sha256 !== undefined && hash.digest('hex') !== sha256) throw new DamagedBackupError(key);
 }
@@ -77,5 +70,13 @@ async function* linesOf(text: Readable): AsyncGenerator<string, void> {
       unfinished = line;
     }
   }
-  if (unfinished !== '') throw new Error('The last line is incomplete');
+  if (unfinished !== '') throw new IncompleteLineError('The last line is incomplete');
+}
+
+class IncompleteLineError extends Error {}
+
+/** Whether the bytes are wrong. All other errors, such as a lost connection, say nothing about them. */
+function isDamage(error: unknown): boolean {
+  if (error instanceof IncompleteLineError) return true;
+  return String((error as NodeJS.ErrnoException).code).startsWith('Z_');
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
+import { finished } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PACKAGINGS } from '@framelane/contracts/packaging';
 import {
@@ -7,7 +8,9 @@ import {
   type ObjectStore,
   type StoredObject,
 } from '@framelane/object-store/object-store';
-import { DamagedBackupError, hashed } from './compressed-lines.ts';
+import { SymbolicLinkError } from '@framelane/object-store/symbolic-links';
+import { DamagedBackupError } from './backup-errors.ts';
+import { hashed } from './compressed-lines.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -58,6 +61,19 @@ async function copyOnce(
   return found;
 }
 
+/** The SHA-256 of an object; undefined if it does not exist. */
+export async function hashOfObject(open: () => Promise<StoredObject>): Promise<string | undefined> {
+  try {
+    const { body } = await open();
+    const hash = createHash('sha256');
+    await finished(hashed(body, hash).resume());
+    return hash.digest('hex');
+  } catch (error) {
+    if (error instanceof ObjectNotFoundError) return undefined;
+    throw error;
+  }
+}
+
 /** The content types of all objects, by their extensions. Object stores of files have none. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.values(PACKAGINGS).map((each) => [each.extension, each.contentType])),
@@ -72,8 +88,8 @@ function contentTypeOf(key: string): string {
   return CONTENT_TYPES[extname(key).slice(1)] ?? 'application/octet-stream';
 }
 
-/** A full disk stays full, and a damaged file damaged. */
+/** A full disk stays full, a damaged file damaged, and a link a link. */
 function isTemporary(error: unknown): boolean {
-  if (error instanceof DamagedBackupError) return false;
+  if (error instanceof DamagedBackupError || error instanceof SymbolicLinkError) return false;
   return !['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '');
 }

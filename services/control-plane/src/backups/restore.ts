@@ -1,25 +1,32 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { createLogger } from '@framelane/service-kit/logger';
 import type { Database } from '../db/database.ts';
-import { migrateTo, migrateToLatest } from '../db/migrations.ts';
+import { longTransaction } from '../db/long-transactions.ts';
+import { appliedMigrations, migrateTo, migrateToLatest } from '../db/migrations.ts';
 import { type InstallationSecrets, sealingKeysOf } from '../sealed-values/installation-secrets.ts';
 import { ResealingService } from '../sealed-values/resealing.service.ts';
 import { allObjects } from './all-objects.ts';
-import { BackupError, type Report } from './backup.ts';
-import { type BackupFolder, type ListedObject, type Manifest, timelineOf } from './backup-folder.ts';
-import { DamagedBackupError, readLines } from './compressed-lines.ts';
+import type { Report } from './backup.ts';
+import { BackupError, DamagedBackupError } from './backup-errors.ts';
+import type { BackupFolder, ListedObject } from './backup-folder.ts';
+import { timelineOf } from './backup-id.ts';
+import { readLines } from './compressed-lines.ts';
 import { concurrently } from './concurrently.ts';
-import { copyObject } from './copied-object.ts';
+import { copyObject, hashOfObject } from './copied-object.ts';
+import type { Manifest } from './manifest.ts';
 import { paired } from './paired.ts';
 import {
   disableWebhooks,
   findFilledTable,
   findTables,
   insertRows,
+  lockTables,
   type Table,
   useTextOfBackups,
   withoutForeignKeys,
 } from './table-rows.store.ts';
+import { damagedTables } from './verify-backup.ts';
 
 /** Copies at the same time. */
 const COPIES_AT_ONCE = 8;
@@ -42,6 +49,8 @@ type Restore = {
   keepsWebhooks: boolean;
   /** Whether objects that the backup has only damaged are left out. */
   skipsDamaged: boolean;
+  /** Whether the object store may have objects that the backup does not have. They stay. */
+  keepsOtherObjects: boolean;
   report: Report;
 };
 
@@ -58,7 +67,8 @@ export type Restored = {
 
 /**
  * Restores a backup into an empty database and an empty object store: first the objects, then all rows in one transaction. So a restore that is
- * interrupted has no rows, and goes on with the objects that it lacks. Throws a BackupError if something else is in the database or the store.
+ * interrupted has no rows, and goes on with the objects that it lacks. Throws a BackupError if something else is in the database or the store, and a
+ * DamagedBackupError before it copies anything if rows are damaged.
  */
 export async function restoreBackup(restore: Restore): Promise<Restored> {
   const { db, folder, id, report } = restore;
@@ -66,6 +76,8 @@ export async function restoreBackup(restore: Restore): Promise<Restored> {
   await migrateTo(db, manifest.migrations);
   const tables = await findTables(db);
   await requireEmpty(db, tables);
+  const [damaged] = await damagedTables(folder, id, manifest);
+  if (damaged !== undefined) throw new DamagedBackupError(damaged);
   const objects = await copyObjects(restore, manifest);
   if (objects.damaged.length > 0 && !restore.skipsDamaged)
     throw new BackupError(describeDamage(objects.damaged));
@@ -83,16 +95,25 @@ async function requireEmpty(db: Database, tables: readonly Table[]): Promise<voi
   );
 }
 
+async function requireMigrations(trx: Database, { migrations }: Manifest): Promise<void> {
+  if (isDeepStrictEqual(await appliedMigrations(trx), migrations)) return;
+  throw new BackupError(
+    'The schema of the database was changed during the restore: a service was started. Stop it, and restore into a new database.',
+  );
+}
+
 /** Copies the objects that the store does not have. */
 async function copyObjects(
-  { objects, folder, id, report }: Restore,
+  { objects, folder, id, keepsOtherObjects, report }: Restore,
   manifest: Manifest,
 ): Promise<Restored['objects']> {
   const done: Restored['objects'] = { count: 0, copied: 0, missing: 0, damaged: [] };
   const timeline = timelineOf(id);
-  const copies = concurrently(absentObjects(folder.listed(id, manifest), objects), COPIES_AT_ONCE, (object) =>
-    copyBack(folder, timeline, object, objects),
-  );
+  const planned = plannedObjects(folder.listed(id, manifest), objects, { keepsOtherObjects });
+  const copies = concurrently(planned, COPIES_AT_ONCE, async (object) => {
+    const isStored = object.hasSize && (!keepsOtherObjects || (await hasContent(objects, object)));
+    return copyBack(folder, timeline, { ...object, isStored }, objects);
+  });
   for await (const { key, outcome } of copies) {
     done.count += 1;
     if (outcome === 'copied') done.copied += 1;
@@ -104,27 +125,31 @@ async function copyObjects(
   return done;
 }
 
-type Copy = ListedObject & { isStored: boolean };
-
-/** The objects of a backup, and whether the store has them. Throws a BackupError if it has others. */
-async function* absentObjects(
+/** The objects of a backup, and whether the store has one of the same size. Throws a BackupError if it has others, unless they are kept. */
+async function* plannedObjects(
   listed: AsyncIterable<ListedObject>,
   objects: ObjectStore,
-): AsyncGenerator<Copy, void> {
+  { keepsOtherObjects }: Pick<Restore, 'keepsOtherObjects'>,
+): AsyncGenerator<ListedObject & { hasSize: boolean }, void> {
   for await (const { key, left, right } of paired(listed, allObjects(objects))) {
-    if (left === undefined) {
+    if (left !== undefined) yield { ...left, hasSize: left.bytes === right?.bytes };
+    else if (!keepsOtherObjects) {
       throw new BackupError(
-        `The object store is not empty: it has ${key}, which the backup does not have. Restore into an empty one.`,
+        `The object store is not empty: it has ${key}, which the backup does not have. Restore into an empty one, or leave such objects there: --keep-other-objects.`,
       );
     }
-    yield { ...left, isStored: left.bytes === right?.bytes };
   }
+}
+
+/** Whether the store has an object with the bytes of the backup. What another installation has stored under a key can have the same size. */
+async function hasContent(objects: ObjectStore, { key, sha256 }: ListedObject): Promise<boolean> {
+  return sha256 !== null && (await hashOfObject(() => objects.get(key))) === sha256;
 }
 
 async function copyBack(
   folder: BackupFolder,
   timeline: string,
-  { key, bytes, sha256, isStored }: Copy,
+  { key, bytes, sha256, isStored }: ListedObject & { isStored: boolean },
   store: ObjectStore,
 ): Promise<{ key: string; outcome: 'stored' | 'copied' | 'missing' | 'damaged' }> {
   if (isStored) return { key, outcome: 'stored' };
@@ -154,7 +179,11 @@ async function loadRows(
   manifest: Manifest,
   tables: readonly Table[],
 ): Promise<Pick<Restored, 'rows' | 'disabledWebhooks' | 'unreadable'>> {
-  return db.transaction().execute(async (trx) => {
+  return longTransaction(db, async (trx) => {
+    // A service that was started meanwhile may have stored rows, and may have changed the schema.
+    await lockTables(trx, tables);
+    await requireEmpty(trx, tables);
+    await requireMigrations(trx, manifest);
     await useTextOfBackups(trx);
     let rows = 0;
     await withoutForeignKeys(trx, async () => {

@@ -87,6 +87,12 @@ export async function findFilledTable(db: Database, tables: readonly Table[]): P
   return undefined;
 }
 
+/** Keeps all others from these tables until the end of the transaction. */
+export async function lockTables(trx: Database, tables: readonly Table[]): Promise<void> {
+  const names = sql.join(tables.map(({ name }) => sql.table(name)));
+  await sql`lock table ${names} in access exclusive mode`.execute(trx);
+}
+
 /** Runs `work` without foreign keys, so that the tables can be filled in any order. Afterwards all rows must satisfy them. */
 export async function withoutForeignKeys(trx: Database, work: () => Promise<void>): Promise<void> {
   const { rows: keys } = await sql<{ table: string; name: string; definition: string }>`

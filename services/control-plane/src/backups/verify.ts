@@ -1,5 +1,6 @@
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Database } from '../db/database.ts';
+import { longSnapshot } from '../db/long-transactions.ts';
 import { allObjects } from './all-objects.ts';
 import { allNamedObjects, findStoredVideo, hasWorkInProgress } from './named-objects.store.ts';
 import { type NamedObject, namedObjects } from './named-objects.ts';
@@ -29,8 +30,7 @@ export async function verify(
 ): Promise<Verification> {
   const result: Verification = { findings: [], matching: 0, inProgress: 0 };
   const check = checkAgain(db, objects, new Date(Date.now() - graceSeconds * 1000));
-  const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
-  await snapshot.execute(async (trx) => {
+  await longSnapshot(db, async (trx) => {
     for await (const pair of paired(allNamedObjects(trx), allObjects(objects))) {
       const finding = pair.left?.bytes === pair.right?.bytes ? 'matching' : await check(pair);
       if (finding === 'matching' || finding === 'inProgress') result[finding] += 1;

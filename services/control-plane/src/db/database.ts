@@ -57,14 +57,14 @@ export function openPool(
   );
 }
 
-/** A pool for schema changes: without a statement timeout, even if the role has one. */
+/** A pool for schema changes and long commands: its sessions have no statement timeout and may be idle, even if the role says otherwise. */
 export function openMigrationPool(connectionString: string, logger: Logger): pg.Pool {
   return withLoggedErrors(
     new pg.Pool({
       ...common(connectionString),
       connectionTimeoutMillis: PATIENT_CONNECT_MS,
       max: 3,
-      onConnect: (client) => client.query('set statement_timeout = 0'),
+      onConnect: (client) => client.query('set statement_timeout = 0; set idle_session_timeout = 0'),
     }),
     logger,
   );

@@ -28,7 +28,8 @@ async function withSchemaLock<T>(db: Database, work: () => Promise<T>): Promise<
     try {
       return await work();
     } finally {
-      await sql`select pg_advisory_unlock(${SCHEMA_LOCK})`.execute(connection);
+      // A lost session has released it. This error must not hide that of the work.
+      await sql`select pg_advisory_unlock(${SCHEMA_LOCK})`.execute(connection).catch(() => {});
     }
   });
 }

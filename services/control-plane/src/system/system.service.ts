@@ -11,8 +11,9 @@ import type { Backlog } from '../db/due-rows.ts';
 import type { EngineRecord } from '../engines/engine-record.ts';
 import { countUploads, findDatabaseVersions } from './system.store.ts';
 
-type System = components['schemas']['System'];
-type Health = components['schemas']['SystemHealth'];
+type Schemas = components['schemas'];
+type System = Schemas['System'];
+type Health = Schemas['SystemHealth'];
 
 /** Time limit of each part. The parts are read at the same time. */
 const LIMIT_MS = 3_000;
@@ -34,6 +35,7 @@ type Sources = {
   attempts: { backlog(): Promise<Work> };
   imports: { backlog(): Promise<Work> };
   webhookDeliveries: { backlog(): Promise<{ due: Backlog; scheduled: number }> };
+  lastBackup(): Promise<Schemas['SystemBackup'] | undefined>;
   logger: Logger;
 };
 
@@ -61,7 +63,8 @@ export class SystemService {
   }
 
   async #read(): Promise<System> {
-    const { db, bus, objects, checks, engines, attempts, imports, webhookDeliveries } = this.#sources;
+    const { db, bus, objects, checks, engines, attempts, imports, webhookDeliveries, lastBackup } =
+      this.#sources;
     const readAt = new Date();
     const [
       database,
@@ -74,6 +77,7 @@ export class SystemService {
       uploads,
       importWork,
       deliveries,
+      backups,
     ] = await Promise.all([
       this.#health('database', checks.database),
       this.#health('queue', checks.queue),
@@ -85,6 +89,7 @@ export class SystemService {
       this.#part('uploads', () => countUploads(db)),
       this.#part('imports', () => imports.backlog()),
       this.#part('webhook deliveries', () => webhookDeliveries.backlog()),
+      this.#part('backups', async () => ({ last: (await lastBackup()) ?? null })),
     ]);
     return {
       readAt: readAt.toISOString(),
@@ -105,6 +110,7 @@ export class SystemService {
       imports: importWork,
       webhookDeliveries: deliveries,
       deadLetters,
+      backups,
     };
   }
 

@@ -26,6 +26,7 @@ export async function runAdminOn(
     objects: notConfigured,
     secrets: async () => notConfigured(),
     prepareRestore: async () => {},
+    readInput: async () => '',
     write: (text) => {
       ran.output += text;
     },
