@@ -28,7 +28,7 @@ test('no id follows the last possible one', () => {
   expect(newBackupId(NOW, TIMELINE, last.replace('999Z', '998Z'))).toBe(last);
 });
 
-test.each(['', 'x', `20261329T170500000Z-${TIMELINE}`, `20261129T170500000Z-${TIMELINE}0`])(
+test.each(['', 'x', '2026-11-29', `20261329T170500000Z-${TIMELINE}`, `20261129T170500000Z-${TIMELINE}0`])(
   '%j is no id',
   (text) => {
     expect(isBackupId(text)).toBe(false);

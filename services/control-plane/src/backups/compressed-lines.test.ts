@@ -47,6 +47,11 @@ test('a file that is missing, torn, or another one is damaged', async () => {
   }
 });
 
+test('a last line without its end is damaged, also without a hash', async () => {
+  await writeFile(join(folder, 'a.gz'), gzipSync('first\nsec'));
+  await expect(read()).rejects.toThrow('a.gz is damaged.');
+});
+
 test('a file that cannot be read at present is not damaged', async () => {
   await writeLines(store, 'a.gz', lines('first'));
   const get = async () => {
