@@ -82,7 +82,7 @@ export function createApp(context: Context): Express {
   );
   app.use('/v1', asOne(noStore, ...validation, ...traceOperations(context.tracing), toRouter(routes)));
   app.use(routeNotFound);
-  app.use(problemHandler(logger, translateHttpError));
+  app.use(problemHandler(logger, config.publicUrl, translateHttpError));
   return app;
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { fieldMessage, isSessionError, wordsFor } from './problem.ts';
 
 const problem = {
-  type: 'urn:framelane:problem:validation_failed',
+  type: 'https://video.example.com/docs/errors/validation_failed',
   title: 'Validation Failed',
   status: 400,
   detail: 'The body is not valid.',
