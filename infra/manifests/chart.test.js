@@ -45,7 +45,10 @@ test.each([
   ['engine', 'engineVariable'],
 ])('the schema knows all variables of the %s that are settings', (program, definition) => {
   const settings = [...variablesOf(program)].filter(
-    (name) => !FIXED.test(name) && !SET_BY_CHART[program].includes(name) && (NO_SECRET.includes(name) || !SECRET.test(name)),
+    (name) =>
+      !FIXED.test(name) &&
+      !SET_BY_CHART[program].includes(name) &&
+      (NO_SECRET.includes(name) || !SECRET.test(name)),
   );
   expect(schema.definitions[definition].enum).toEqual(settings.sort());
 });

@@ -73,6 +73,7 @@ function createHttpParts(
     idempotent: idempotent(db, idempotency, publicUrl),
     playerPage: new PlayerPage(addresses.baseUrl, new FrontEnd('player', pageBuildFailed)),
     consoleFrontEnd: new FrontEnd('console', pageBuildFailed),
+    docsFrontEnd: new FrontEnd('docs-site', pageBuildFailed),
     adminCommand,
     countRequests: countRequests(metrics.registry, routeOf),
   };

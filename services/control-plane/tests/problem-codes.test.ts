@@ -41,7 +41,8 @@ type ShownProblem = {
 function shownProblems(value: unknown = readOpenApiDocument()): ShownProblem[] {
   if (typeof value !== 'object' || value === null) return [];
   const { type } = value as { type?: unknown };
-  if (typeof type === 'string' && type.startsWith(`${PUBLIC_URL}/docs/errors/`)) return [value as ShownProblem];
+  if (typeof type === 'string' && type.startsWith(`${PUBLIC_URL}/docs/errors/`))
+    return [value as ShownProblem];
   return Object.values(value).flatMap(shownProblems);
 }
 

@@ -117,7 +117,13 @@ describe('the configuration of an engine', () => {
   test('the error names every missing or invalid setting, and no value', () => {
     const read = () =>
       readEngineConfig({ SERVICE_SECRET: 'too short', ENGINE_PRESET: 'warp', ENGINE_SLOTS: '0' });
-    for (const name of ['CONTROL_PLANE_INTERNAL_URL', 'PUBLIC_URL', 'SERVICE_SECRET', 'ENGINE_PRESET', 'ENGINE_SLOTS']) {
+    for (const name of [
+      'CONTROL_PLANE_INTERNAL_URL',
+      'PUBLIC_URL',
+      'SERVICE_SECRET',
+      'ENGINE_PRESET',
+      'ENGINE_SLOTS',
+    ]) {
       expect(read).toThrow(name);
     }
     expect(read).not.toThrow(/too short|warp/);
