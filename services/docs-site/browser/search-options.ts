@@ -28,5 +28,5 @@ export const SEARCH_OPTIONS: Options<SearchEntry> = {
 function rank(id: string): number {
   const [, folder] = /^(adr|errors)\//.exec(id) ?? [];
   const ofFolder = folder === 'adr' ? 0.3 : folder === 'errors' ? 0.7 : 1;
-  return id.includes('#') ? ofFolder : 1.5 * ofFolder;
+  return id.includes('#') ? ofFolder : 2 * ofFolder;
 }
