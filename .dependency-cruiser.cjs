@@ -4,7 +4,8 @@
  *   single-node → services → message-bus → service-kit → contracts
  *   services → object-store → contracts
  *   services → address-guard, captions (these two import no other package)
- *   control-plane, single-node → web-build (which reads the files of services/player and services/console)
+ *   control-plane, single-node → web-build (which reads the files of services/player, services/console and services/docs-site)
+ *   docs-site → contracts, openapi-tools, web-build
  *   console → client
  * within the engine: transcode → hardware and outputs → ffmpeg → packagers → plan → encoders → source → sandbox; outputs → recognizers → sandbox;
  *   imports → uploads; resumable-uploads → uploads. None of these three imports a folder of the line above, and none of those imports them
@@ -67,6 +68,21 @@ module.exports = {
     ),
     layer('only-the-build-reads-the-player', '^(services/(?!player/)|packages/)', '^services/player/'),
     layer('only-the-build-reads-the-console', '^(services/(?!console/)|packages/)', '^services/console/'),
+    layer(
+      'docs-site-knows-contract-and-build',
+      '^services/docs-site/',
+      '^(services/(?!docs-site/)|packages/(?!(contracts/src/problem-codes|openapi-tools/src/document|web-build/src/(front-ends|docs-placeholders))\\.ts$))',
+    ),
+    layer(
+      'only-the-build-reads-the-docs-site',
+      '^(services/(?!docs-site/)|packages/)',
+      '^services/docs-site/',
+    ),
+    layer(
+      'docs-site-pages-know-no-build',
+      '^services/docs-site/browser/',
+      '^(services/docs-site/(src/|pages\\.ts$)|packages/)',
+    ),
     {
       name: 'console-pages-do-not-mix',
       severity: 'error',

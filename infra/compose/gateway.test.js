@@ -309,7 +309,10 @@ describe('the gateway', () => {
     await close(engine);
     await until(async () => (await get()).body.includes('No server'));
     const { status, body } = await get();
-    expect([status, JSON.parse(body).code]).toEqual([503, 'unavailable']);
+    expect([status, JSON.parse(body)]).toMatchObject([
+      503,
+      { type: 'https://video.example.com/docs/errors/unavailable', code: 'unavailable' },
+    ]);
     // Clients repeat a HEAD after 423, but not after 503.
     expect((await request(gateway, '/files/a', 'HEAD')).status).toBe(423);
     expect((await request(gateway, '/files/a', 'PATCH')).status).toBe(503);

@@ -5,6 +5,7 @@ set -eu
 
 # An empty variable counts as unset.
 export TRUSTED_PROXIES="${TRUSTED_PROXIES:-127.0.0.1/32}"
+export PUBLIC_URL="${PUBLIC_URL:-http://localhost:8080}"
 GATEWAY_CACHE_GIB=${GATEWAY_CACHE_GIB:-10}
 
 if [ "$GATEWAY_CACHE_GIB" = 0 ]; then

@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** The services whose production dependencies the images contain. Those of the player and the console are in their built files. */
-const SERVICES = ['control-plane', 'engine', 'player', 'console'];
+/** The services whose production dependencies the images contain. Those of the player, the console and the docs site are in their built files. */
+const SERVICES = ['control-plane', 'engine', 'player', 'console', 'docs-site'];
 
 /**
  * The npm packages that the images contain, sorted by name: the production dependencies of the services and of the workspace packages that

@@ -46,6 +46,11 @@ const FIRST_CHECKS = [
     run: command('tsc', '--noEmit', '--project', 'services/console'),
   },
   {
+    name: 'docs-types',
+    title: 'Types of the docs site',
+    run: command('tsc', '--noEmit', '--project', 'services/docs-site'),
+  },
+  {
     name: 'api',
     title: 'OpenAPI description',
     run: command('npm', 'run', '--silent', '--prefix', 'openapi', 'lint'),

@@ -2698,7 +2698,7 @@ export interface components {
         Problem: {
             /**
              * Format: uri
-             * @description The type of problem: `urn:framelane:problem:` and the `code`.
+             * @description The type of problem, as the URL of a page about it. It begins with the address of the control plane, so compare `code` instead.
              */
             type: string;
             /** @description What the `code` means, in a few words. */
@@ -4751,7 +4751,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:unsupported_media_type",
+                 *       "type": "http://localhost:8080/docs/errors/unsupported_media_type",
                  *       "title": "Unsupported Media Type",
                  *       "status": 415,
                  *       "detail": "Send the body as application/json.",
@@ -4799,7 +4799,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:internal_error",
+                 *       "type": "http://localhost:8080/docs/errors/internal_error",
                  *       "title": "Internal Server Error",
                  *       "status": 500,
                  *       "detail": "An unexpected error occurred. Quote the requestId when you report it.",
@@ -4821,7 +4821,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:unavailable",
+                 *       "type": "http://localhost:8080/docs/errors/unavailable",
                  *       "title": "Service Unavailable",
                  *       "status": 503,
                  *       "detail": "The service cannot reach its database. Retry in a few seconds.",
@@ -4856,7 +4856,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:body_too_large",
+                 *       "type": "http://localhost:8080/docs/errors/body_too_large",
                  *       "title": "Body Too Large",
                  *       "status": 413,
                  *       "detail": "The JSON body is too large. Send at most 256 kB.",
@@ -4910,7 +4910,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:video_not_found",
+                 *       "type": "http://localhost:8080/docs/errors/video_not_found",
                  *       "title": "Video Not Found",
                  *       "status": 404,
                  *       "detail": "There is no video vid_01m7y5g5zrfqetgq1t2hf3fjck in this workspace.",
@@ -4977,7 +4977,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:source_in_use",
+                 *       "type": "http://localhost:8080/docs/errors/source_in_use",
                  *       "title": "Source In Use",
                  *       "status": 409,
                  *       "detail": "The uploaded file is needed while the video is processing. Delete it when the video is ready or failed.",
@@ -5326,7 +5326,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:quota_exceeded",
+                 *       "type": "http://localhost:8080/docs/errors/quota_exceeded",
                  *       "title": "Quota Exceeded",
                  *       "status": 403,
                  *       "detail": "This workspace may store 1000000000000 bytes (999950000000 in use, 73400320 requested). Delete videos, or ask the operator for a higher limit.",
@@ -5351,7 +5351,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:upload_timeout",
+                 *       "type": "http://localhost:8080/docs/errors/upload_timeout",
                  *       "title": "Upload Timed Out",
                  *       "status": 408,
                  *       "detail": "No data arrived for too long. The upload token stays valid: send the file again.",
@@ -5385,7 +5385,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:file_too_large",
+                 *       "type": "http://localhost:8080/docs/errors/file_too_large",
                  *       "title": "File Too Large",
                  *       "status": 413,
                  *       "detail": "The file is too large. Send at most 10737418240 bytes.",
@@ -5407,7 +5407,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:unsupported_media_type",
+                 *       "type": "http://localhost:8080/docs/errors/unsupported_media_type",
                  *       "title": "Unsupported Media Type",
                  *       "status": 415,
                  *       "detail": "Send the file as a part of a multipart/form-data body.",
@@ -5447,7 +5447,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:unavailable",
+                 *       "type": "http://localhost:8080/docs/errors/unavailable",
                  *       "title": "Service Unavailable",
                  *       "status": 503,
                  *       "detail": "The file could not be stored. The upload token stays valid: send the file again.",
@@ -5468,7 +5468,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:insufficient_storage",
+                 *       "type": "http://localhost:8080/docs/errors/insufficient_storage",
                  *       "title": "Insufficient Storage",
                  *       "status": 507,
                  *       "detail": "The storage has too little free space for this file. Retry later.",
@@ -5521,7 +5521,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:upload_ended",
+                 *       "type": "http://localhost:8080/docs/errors/upload_ended",
                  *       "title": "Upload Ended",
                  *       "status": 410,
                  *       "detail": "This upload has been terminated or replaced, or its ticket has expired. Create a new upload.",
@@ -5544,7 +5544,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:tus_version_unsupported",
+                 *       "type": "http://localhost:8080/docs/errors/tus_version_unsupported",
                  *       "title": "Tus Version Not Supported",
                  *       "status": 412,
                  *       "detail": "Send \"Tus-Resumable: 1.0.0\".",
@@ -5577,7 +5577,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:checksum_mismatch",
+                 *       "type": "http://localhost:8080/docs/errors/checksum_mismatch",
                  *       "title": "Checksum Mismatch",
                  *       "status": 460,
                  *       "detail": "The body does not match Upload-Checksum, so it was discarded. Send it again.",
@@ -5599,7 +5599,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:upload_complete",
+                 *       "type": "http://localhost:8080/docs/errors/upload_complete",
                  *       "title": "Upload Complete",
                  *       "status": 403,
                  *       "detail": "This upload is complete. An upload token cannot delete a complete file. To delete it, delete the video.",
@@ -5621,7 +5621,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:upload_not_found",
+                 *       "type": "http://localhost:8080/docs/errors/upload_not_found",
                  *       "title": "Upload Not Found",
                  *       "status": 404,
                  *       "detail": "This upload token has no upload with this id. Create a new upload with this token.",
@@ -5643,7 +5643,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:validation_failed",
+                 *       "type": "http://localhost:8080/docs/errors/validation_failed",
                  *       "title": "Invalid Request",
                  *       "status": 400,
                  *       "detail": "Upload-Offset must be a whole number of bytes.",
@@ -5669,7 +5669,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:upload_offset_mismatch",
+                 *       "type": "http://localhost:8080/docs/errors/upload_offset_mismatch",
                  *       "title": "Upload Offset Mismatch",
                  *       "status": 409,
                  *       "detail": "The upload continues at byte 41943040. Send a HEAD request to get the offset, and send the file from there.",
@@ -5692,7 +5692,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:body_too_large",
+                 *       "type": "http://localhost:8080/docs/errors/body_too_large",
                  *       "title": "Body Too Large",
                  *       "status": 413,
                  *       "detail": "The body is longer than the rest of the file according to Upload-Length. Send only the remaining bytes.",
@@ -5714,7 +5714,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:unsupported_media_type",
+                 *       "type": "http://localhost:8080/docs/errors/unsupported_media_type",
                  *       "title": "Unsupported Media Type",
                  *       "status": 415,
                  *       "detail": "Send the bytes with \"Content-Type: application/offset+octet-stream\".",
@@ -5735,7 +5735,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:workspace_header_missing",
+                 *       "type": "http://localhost:8080/docs/errors/workspace_header_missing",
                  *       "title": "Workspace Header Missing",
                  *       "status": 400,
                  *       "detail": "Send the id of your workspace in the header X-Svc-Workspace.",
@@ -5784,7 +5784,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:video_not_found",
+                 *       "type": "http://localhost:8080/docs/errors/video_not_found",
                  *       "title": "Video Not Found",
                  *       "status": 404,
                  *       "detail": "No ready video has this address, or the video has no such part.",
@@ -5888,7 +5888,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:method_not_allowed",
+                 *       "type": "http://localhost:8080/docs/errors/method_not_allowed",
                  *       "title": "Method Not Allowed",
                  *       "status": 405,
                  *       "detail": "This path does not support POST. Supported: GET, HEAD.",
@@ -5990,7 +5990,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:webhook_not_found",
+                 *       "type": "http://localhost:8080/docs/errors/webhook_not_found",
                  *       "title": "Webhook Not Found",
                  *       "status": 404,
                  *       "detail": "This workspace has no webhook whk_01m7y5g5zrfqetgq3v7f2k8w0n.",
@@ -6068,7 +6068,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:api_key_not_found",
+                 *       "type": "http://localhost:8080/docs/errors/api_key_not_found",
                  *       "title": "API Key Not Found",
                  *       "status": 404,
                  *       "detail": "There is no unrevoked key key_01m7y5g5zrfqetgq263t3b0wkz in this workspace.",
@@ -6089,7 +6089,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:last_admin_key",
+                 *       "type": "http://localhost:8080/docs/errors/last_admin_key",
                  *       "title": "Last Admin Key",
                  *       "status": 409,
                  *       "detail": "No other active key with the same or a later expiry has every permission. Create one first.",
@@ -10089,7 +10089,7 @@ export interface operations {
                     "text/html": string;
                     /**
                      * @example {
-                     *       "type": "urn:framelane:problem:unavailable",
+                     *       "type": "http://localhost:8080/docs/errors/unavailable",
                      *       "title": "Service Unavailable",
                      *       "status": 503,
                      *       "detail": "The service cannot reach its database. Retry in a few seconds.",

@@ -1,7 +1,7 @@
 {{/* The ConfigMaps of all components. */}}
 {{- define "framelane.configMaps" -}}
 {{- $fullname := include "framelane.fullname" . -}}
-{{- $engine := dict "CONTROL_PLANE_INTERNAL_URL" (printf "http://%s-control-plane-internal:8081" $fullname) -}}
+{{- $engine := dict "CONTROL_PLANE_INTERNAL_URL" (printf "http://%s-control-plane-internal:8081" $fullname) "PUBLIC_URL" .Values.controlPlane.settings.PUBLIC_URL -}}
 {{- $uploader := merge (dict "ENGINE_ROLES" "upload") .Values.uploader.settings -}}
 {{- $transcoder := merge (dict "ENGINE_ROLES" "transcode") .Values.transcoder.settings -}}
 {{- $all := dict "shared" .Values.settings "control-plane" .Values.controlPlane.settings "engine" $engine "uploader" $uploader "transcoder" $transcoder -}}

@@ -371,7 +371,7 @@ testInBrowser('the system page shows what works and what does not', async () => 
   await inspect(opened, 'system-degraded');
 
   respondWith('/v1/console/system', 503, {
-    type: 'urn:framelane:problem:unavailable',
+    type: 'https://video.example.com/docs/errors/unavailable',
     title: 'Unavailable',
     status: 503,
     code: 'unavailable',

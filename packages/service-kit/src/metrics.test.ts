@@ -16,7 +16,10 @@ app.get('/videos', () => {
   throw new Problem('video_not_found', 'No such video.');
 });
 app.get('/never', (req) => void req.destroy());
-app.use(routeNotFound, problemHandler(createLogger({ service: 'test', level: 'silent' })));
+app.use(
+  routeNotFound,
+  problemHandler(createLogger({ service: 'test', level: 'silent' }), 'https://video.example.com'),
+);
 const server = createServer(app);
 let url: string;
 

@@ -26,7 +26,7 @@ app.get('/full', () => {
   throw unavailable('This engine is full. Retry later.');
 });
 const logger = createLogger({ service: 'test', level: 'silent' });
-app.use(routeNotFound, problemHandler(logger));
+app.use(routeNotFound, problemHandler(logger, 'https://video.example.com'));
 const server = createServer(app);
 let url: string;
 
@@ -40,7 +40,7 @@ test('renders a Problem as in RFC 9457, with its headers and extra members', asy
   expect(response.headers.get('content-type')).toContain('application/problem+json');
   expect(response.headers.get('allow')).toBe('GET');
   expect(await response.json()).toEqual({
-    type: 'urn:framelane:problem:method_not_allowed',
+    type: 'https://video.example.com/docs/errors/method_not_allowed',
     title: 'Method Not Allowed',
     status: 405,
     detail: 'Use GET.',

@@ -74,11 +74,12 @@ function isStorablePath(path: string): boolean {
 }
 
 /**
- * The last middleware: renders every error as problem+json. `translate` turns errors of libraries into Problems. Any
- * other error is a 500; it is logged with the request id and never shown to the client.
+ * The last middleware: renders every error as problem+json. `publicUrl` begins the types of problems. `translate` turns errors of
+ * libraries into Problems. Any other error is a 500; it is logged with the request id and never shown to the client.
  */
 export function problemHandler(
   logger: Logger,
+  publicUrl: string,
   translate: (error: unknown, req: Parameters<RequestHandler>[0]) => Problem | undefined = () => undefined,
 ): ErrorRequestHandler {
   return (error: unknown, req, res, _next) => {
@@ -94,7 +95,7 @@ export function problemHandler(
     // Aborting the connection shows the client that the response is incomplete. `next(error)` would also print the error.
     if (res.headersSent) return void res.destroy();
     if (problem.options.headers) res.set(problem.options.headers);
-    const body = problem.toBody({ id: req.id, path: req.path });
+    const body = problem.toBody({ id: req.id, path: req.path }, publicUrl);
     const { closeConnection } = problem.options;
     sendProblem(res, body, closeConnection ? (text) => endWithUnreadBody(req, res, text) : undefined);
   };

@@ -32,10 +32,10 @@ export class Problem extends Error {
     return PROBLEMS[this.code].status;
   }
 
-  /** The body of the response. */
-  toBody(request: { id: string; path: string }): Record<string, unknown> {
+  /** The body of the response. `publicUrl` is the public URL of the control planes, which serve a page about each type of problem. */
+  toBody(request: { id: string; path: string }, publicUrl: string): Record<string, unknown> {
     return {
-      type: `urn:framelane:problem:${this.code}`,
+      type: `${publicUrl}/docs/errors/${this.code}`,
       ...PROBLEMS[this.code],
       detail: this.message,
       instance: request.path,

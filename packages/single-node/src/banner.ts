@@ -28,6 +28,7 @@ export type BannerFacts = {
 /** The text to print when the node is ready. */
 export function banner(facts: BannerFacts): string {
   const { baseUrl, engineUrl, workspaceId, key, consoleLink, dataDir, adminCommand, hasRecognizer } = facts;
+  const docs = baseUrl.replace(/\/v1$/, '/docs');
   const keyInShell = shellExpression(key);
   return `
 Framelane is ready.
@@ -36,10 +37,11 @@ Framelane is ready.
   API             ${baseUrl}
   Uploads         ${engineUrl}
   API reference   ${baseUrl}/docs
+  Documentation   ${docs}
   Workspace       ${workspaceId}
   API key         ${describeKey(key, { workspaceId, adminCommand })}
   Data            ${dataDir}
-  Auto captions   ${hasRecognizer ? 'on' : 'off; to turn them on, set RECOGNIZER_URL to a speech recogniser such as http://localhost:8000/v1 (docs/captions.md)'}
+  Auto captions   ${hasRecognizer ? 'on' : `off; to turn them on, set RECOGNIZER_URL to a speech recogniser such as http://localhost:8000/v1 (${docs}/captions)`}
 ${keyInShell === null ? '' : `\n${example(facts, keyInShell)}`}
 Stop with Ctrl-C.
 `;

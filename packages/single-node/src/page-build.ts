@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type FrontEnd, findBuild, folderOf, keyOf } from '@framelane/web-build/front-ends';
@@ -13,6 +14,9 @@ export type PageBuild = {
   stop(): Promise<void>;
 };
 
+/** The largest build, for which nobody waits at a start. It leaves the processors to the others. */
+const AFTER_OTHERS: FrontEnd = 'docs-site';
+
 /** The end of the output that goes to the log after a failure, in characters. */
 const LOGGED_OUTPUT = 2000;
 
@@ -23,6 +27,8 @@ export function startPageBuild(logger: Logger, page: FrontEnd, folder = folderOf
   }
   const program = fileURLToPath(import.meta.resolve('@framelane/web-build/main'));
   const child = spawn(process.execPath, [program, folder], { stdio: ['ignore', 'pipe', 'pipe'] });
+  if (page === AFTER_OTHERS && child.pid !== undefined)
+    setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {

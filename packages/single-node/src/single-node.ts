@@ -141,6 +141,7 @@ async function startAll(
     ENGINE_PORT: String(settings.enginePort),
     ENGINE_INTERNAL_PORT: String(settings.engineInternalPort),
     CONTROL_PLANE_INTERNAL_URL: `http://${INTERNAL_HOST}:${internalPort}`,
+    PUBLIC_URL: settings.publicUrl,
     ENGINE_WORK_DIR: dataDir.work,
   });
   const engine = Engine.create(engineConfig, {

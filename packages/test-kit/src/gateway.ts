@@ -65,6 +65,7 @@ export class Gateway {
         // Empty, as from an .env file: the gateway has its defaults then.
         TRUSTED_PROXIES: '',
         GATEWAY_CACHE_GIB: '',
+        PUBLIC_URL: 'https://video.example.com',
         HARD_STOP_SECONDS: '2',
       },
       stdio: ['ignore', 'ignore', 'pipe'],

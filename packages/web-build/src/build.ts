@@ -38,6 +38,7 @@ export async function buildFrontEnd(folder: string, { maxBytes = MAX_BYTES } = {
   await chmod(unfinished, 0o755);
   try {
     await inProduction(() => bundle(folder, unfinished, key));
+    await writePages(folder, unfinished);
     await writeFile(join(unfinished, 'style-hashes.json'), JSON.stringify(await styleHashes(folder)));
     const bytes = await firstLoadBytes(folder, unfinished);
     if (bytes > maxBytes) {
@@ -92,6 +93,14 @@ async function bundle(folder: string, outDir: string, key: string): Promise<void
       reportCompressedSize: false,
     },
   });
+}
+
+/** Writes the pages of a front end that has several, around the page that Vite has built. */
+async function writePages(folder: string, outDir: string): Promise<void> {
+  const path = join(folder, 'pages.ts');
+  if (!existsSync(path)) return;
+  const pages: { writePages(outDir: string): Promise<void> } = await import(pathToFileURL(path).href);
+  await pages.writePages(outDir);
 }
 
 /** The hashes of the style sheets that the elements of a page put into their shadow roots, where no nonce reaches. */

@@ -19,7 +19,7 @@ const SHARED = [
 const LEFT_OUT = /(^|\/)(node_modules|dist|tests)(\/|$)|\.test\.ts$/;
 
 /** The front ends that Framelane serves. */
-export const FRONT_ENDS = ['player', 'console'] as const;
+export const FRONT_ENDS = ['player', 'console', 'docs-site'] as const;
 export type FrontEnd = (typeof FRONT_ENDS)[number];
 
 /** The folder of a front end. */
@@ -33,6 +33,8 @@ export type BuiltFrontEnd = {
   key: string;
   /** The folder with the files that browsers load. */
   files: string;
+  /** The folder with the pages of a front end that has several. */
+  pages: string;
   /** The page. The paths of its files begin with `FILES_PATH`. */
   html: string;
   /** Hashes of the style sheets in shadow roots, as a Content-Security-Policy names them. */
@@ -48,7 +50,7 @@ export function findBuild(folder: string, key: string): BuiltFrontEnd | undefine
   if (!existsSync(directory)) return undefined;
   const styleHashes: string[] = JSON.parse(readFileSync(join(directory, 'style-hashes.json'), 'utf8'));
   const html = readFileSync(join(directory, 'index.html'), 'utf8');
-  return { key, files: join(directory, 'files'), html, styleHashes };
+  return { key, files: join(directory, 'files'), pages: join(directory, 'pages'), html, styleHashes };
 }
 
 /** The folder of the build with this key. */
@@ -62,13 +64,21 @@ export function directoryOf(folder: string, key: string): string {
  */
 export function keyOf(folder: string): string {
   const hash = createHash('sha256');
-  for (const path of [folder, ...SHARED].flatMap(filesBelow)) {
+  for (const path of [folder, ...otherInputs(folder), ...SHARED].flatMap(filesBelow)) {
     hash
       .update(`${relative(ROOT, path)}\0`)
       .update(readFileSync(path))
       .update('\0');
   }
   return hash.digest('hex').slice(0, 16);
+}
+
+/** Files and folders elsewhere from which a front end is also built: `builtFrom` of its package.json. */
+function otherInputs(folder: string): string[] {
+  const path = join(folder, 'package.json');
+  if (!existsSync(path)) return [];
+  const { builtFrom = [] }: { builtFrom?: string[] } = JSON.parse(readFileSync(path, 'utf8'));
+  return builtFrom.map((input) => join(ROOT, input));
 }
 
 /** Empty if there is no such path: a container image may have no front end. */

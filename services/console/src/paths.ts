@@ -6,6 +6,9 @@ export const BASE = new URL('..', file).pathname.replace(/\/$/, '');
 /** The URL of the API, which is beside the console. */
 export const API_URL = new URL(`${BASE.slice(0, BASE.lastIndexOf('/') + 1)}v1`, file).href;
 
+/** The URL of the documentation, which is beside the console as well. */
+export const DOCS_URL = new URL(`${BASE.slice(0, BASE.lastIndexOf('/') + 1)}docs/`, file).href;
+
 /** Addresses of the pages, relative to `BASE`. */
 export const paths = {
   videos: '/videos',

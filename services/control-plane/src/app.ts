@@ -17,6 +17,7 @@ import { clipRoutes } from './clips/clips.routes.ts';
 import { consolePage } from './console/console-page.ts';
 import { consoleSessionRoutes } from './console-sessions/console-sessions.routes.ts';
 import type { Context } from './context.ts';
+import { DocsSite } from './docs-site/docs-site.ts';
 import { downloadRoutes } from './downloads/downloads.routes.ts';
 import { embedRoutes } from './embed/embed.routes.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
@@ -80,9 +81,12 @@ export function createApp(context: Context): Express {
       adminCommand: context.adminCommand,
     }),
   );
+  const docs = new DocsSite(context.docsFrontEnd, config.publicUrl);
+  app.use('/docs', docs.pages());
+  app.get(['/llms.txt', '/llms-full.txt'], docs.forLanguageModels());
   app.use('/v1', asOne(noStore, ...validation, ...traceOperations(context.tracing), toRouter(routes)));
   app.use(routeNotFound);
-  app.use(problemHandler(logger, translateHttpError));
+  app.use(problemHandler(logger, config.publicUrl, translateHttpError));
   return app;
 }
 

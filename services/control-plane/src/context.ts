@@ -70,9 +70,10 @@ function createHttpParts(
       failures,
     }),
     tokenGuesses: new TokenGuessLimit(rateLimits.failuresPerMinute),
-    idempotent: idempotent(db, idempotency),
+    idempotent: idempotent(db, idempotency, publicUrl),
     playerPage: new PlayerPage(addresses.baseUrl, new FrontEnd('player', pageBuildFailed)),
     consoleFrontEnd: new FrontEnd('console', pageBuildFailed),
+    docsFrontEnd: new FrontEnd('docs-site', pageBuildFailed),
     adminCommand,
     countRequests: countRequests(metrics.registry, routeOf),
   };

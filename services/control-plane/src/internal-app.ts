@@ -32,6 +32,6 @@ export function createInternalApp(context: Context): Express {
     jsonBody(MAX_BODY_BYTES),
   );
   app.use(internalApi(context, context.tokenGuesses));
-  app.use(routeNotFound, problemHandler(context.logger, translateHttpError));
+  app.use(routeNotFound, problemHandler(context.logger, context.config.publicUrl, translateHttpError));
   return app;
 }

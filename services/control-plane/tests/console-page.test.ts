@@ -27,7 +27,7 @@ function appAt(
   app.use(securityHeaders);
   const urls = { publicUrl, engineUrl: 'http://engine.framelane.test:8090/engine', providerName };
   app.use('/console', consolePage(new FrontEnd('console', buildFailed, folder), urls));
-  app.use(problemHandler(createLogger({ service: 'test', level: 'silent' })));
+  app.use(problemHandler(createLogger({ service: 'test', level: 'silent' }), 'https://video.example.com'));
   return app;
 }
 

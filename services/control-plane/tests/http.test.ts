@@ -120,7 +120,7 @@ describe('problems', () => {
     expect(response.headers['content-type']).toBe('application/problem+json');
     expect(response.headers['cache-control']).toBe('no-store');
     expect(response.body).toEqual({
-      type: `urn:framelane:problem:${code}`,
+      type: `http://framelane.test/docs/errors/${code}`,
       title: expect.any(String),
       status,
       detail: expect.any(String),

@@ -7,6 +7,9 @@ import { expect, test } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
+/** The address that the contract has for an installation. */
+const PUBLIC_URL = 'http://localhost:8080';
+
 /** Codes that no documented response of an operation has. */
 const OF_NO_OPERATION: readonly string[] = [
   // The path does not exist, so only the description of the API lists the code.
@@ -38,7 +41,8 @@ type ShownProblem = {
 function shownProblems(value: unknown = readOpenApiDocument()): ShownProblem[] {
   if (typeof value !== 'object' || value === null) return [];
   const { type } = value as { type?: unknown };
-  if (typeof type === 'string' && type.startsWith('urn:')) return [value as ShownProblem];
+  if (typeof type === 'string' && type.startsWith(`${PUBLIC_URL}/docs/errors/`))
+    return [value as ShownProblem];
   return Object.values(value).flatMap(shownProblems);
 }
 
@@ -79,6 +83,6 @@ test.each(shownProblems())(
   'the example of $code has the type, title and status that the services send',
   (shown) => {
     const problem = new Problem(shown.code, shown.detail);
-    expect(shown).toMatchObject(problem.toBody({ id: shown.requestId, path: shown.instance }));
+    expect(shown).toMatchObject(problem.toBody({ id: shown.requestId, path: shown.instance }, PUBLIC_URL));
   },
 );

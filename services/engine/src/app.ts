@@ -32,19 +32,19 @@ export function createApp(
   app.get('/readyz', readiness(checks, READINESS_TIMEOUT_MS));
   app.use(uploadRoutes(uploads));
   app.use(tusRoutes(resumableUploads));
-  app.use(routeNotFound, closeOnFailedUpload, problemHandler(logger));
+  app.use(routeNotFound, closeOnFailedUpload, problemHandler(logger, config.publicUrl));
   return app;
 }
 
 /** The application on the internal listener: health checks and metrics for operators. */
-export function createInternalApp({ checks, metrics, logger }: EngineContext): Express {
+export function createInternalApp({ config, checks, metrics, logger }: EngineContext): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use(closeOnUnreadBody, requestId);
   app.get('/healthz', liveness());
   app.get('/readyz', readiness(checks, READINESS_TIMEOUT_MS));
   app.get('/metrics', metricsEndpoint(metrics.registry));
-  app.use(routeNotFound, problemHandler(logger));
+  app.use(routeNotFound, problemHandler(logger, config.publicUrl));
   return app;
 }
 

@@ -4,6 +4,7 @@ import { readEngineConfig } from './config.ts';
 
 const REQUIRED = {
   CONTROL_PLANE_INTERNAL_URL: 'http://control-plane:8081/',
+  PUBLIC_URL: 'https://video.example.com/',
   SERVICE_SECRET: 's'.repeat(32),
 };
 
@@ -20,6 +21,7 @@ describe('the configuration of an engine', () => {
       roles: ['upload', 'transcode'],
       http: { host: '127.0.0.1', port: 8090 },
       controlPlaneUrl: 'http://control-plane:8081',
+      publicUrl: 'https://video.example.com',
       internalHttp: { host: '127.0.0.1', port: 8091 },
       trustedProxies: [],
       uploads: { idleSeconds: 60, drainSeconds: 10 },
@@ -115,7 +117,13 @@ describe('the configuration of an engine', () => {
   test('the error names every missing or invalid setting, and no value', () => {
     const read = () =>
       readEngineConfig({ SERVICE_SECRET: 'too short', ENGINE_PRESET: 'warp', ENGINE_SLOTS: '0' });
-    for (const name of ['CONTROL_PLANE_INTERNAL_URL', 'SERVICE_SECRET', 'ENGINE_PRESET', 'ENGINE_SLOTS']) {
+    for (const name of [
+      'CONTROL_PLANE_INTERNAL_URL',
+      'PUBLIC_URL',
+      'SERVICE_SECRET',
+      'ENGINE_PRESET',
+      'ENGINE_SLOTS',
+    ]) {
       expect(read).toThrow(name);
     }
     expect(read).not.toThrow(/too short|warp/);

@@ -50,6 +50,7 @@ const settings = z.object({
   ENGINE_INTERNAL_HOST: setting.text().default('127.0.0.1'),
   ENGINE_INTERNAL_PORT: setting.port().default(8091),
   CONTROL_PLANE_INTERNAL_URL: setting.httpUrl(),
+  PUBLIC_URL: setting.httpUrl(),
   SERVICE_SECRET: setting.secret(),
   ENGINE_ROLES: roles().default([...ENGINE_ROLES]),
   ENGINE_SLOTS: setting.integer(1).default(Math.max(1, Math.floor(availableParallelism() / 4))),
@@ -147,6 +148,8 @@ export type EngineConfig = {
   internalHttp: { host: string; port: number };
   /** Base URL of the control plane's internal listener. */
   controlPlaneUrl: string;
+  /** The root of the control plane's public address, for the types of problems. */
+  publicUrl: string;
   /** Addresses and ranges of the proxies whose X-Forwarded-For the engine trusts. */
   trustedProxies: readonly string[];
   uploads: UploadLimits;
@@ -193,6 +196,7 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
     http: { host: values.HOST, port: values.ENGINE_PORT },
     internalHttp: { host: values.ENGINE_INTERNAL_HOST, port: values.ENGINE_INTERNAL_PORT },
     controlPlaneUrl: values.CONTROL_PLANE_INTERNAL_URL,
+    publicUrl: values.PUBLIC_URL,
     trustedProxies: values.TRUST_PROXY,
     uploads: {
       maxConcurrent: values.ENGINE_MAX_UPLOADS,

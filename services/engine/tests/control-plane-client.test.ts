@@ -89,7 +89,9 @@ describe('the control plane client', () => {
       message: 'Too large.',
       options: { extra: { maxBytes: 7 } },
     });
-    const refusal = await redeem().catch((error) => error.toBody({ id: 'req_outer', path: '/upload' }));
+    const refusal = await redeem().catch((error) =>
+      error.toBody({ id: 'req_outer', path: '/upload' }, 'https://video.example.com'),
+    );
     expect(refusal).toMatchObject({ requestId: 'req_outer', instance: '/upload' });
   });
 

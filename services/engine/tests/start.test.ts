@@ -18,6 +18,7 @@ test('an engine that starts while other systems are unavailable names their sett
       ENGINE_PORT: String(enginePort),
       ENGINE_INTERNAL_PORT: String(internalPort),
       CONTROL_PLANE_INTERNAL_URL: `http://${nobody}`,
+      PUBLIC_URL: 'https://video.example.com',
       AMQP_URL: `amqp://engine:hush@${nobody}`,
       S3_ENDPOINT: `http://${nobody}`,
       S3_BUCKET: 'videos',

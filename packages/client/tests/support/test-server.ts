@@ -42,7 +42,7 @@ export function respondJson(
 
 export function problem(status: number, code: string): object {
   return {
-    type: `urn:framelane:problem:${code}`,
+    type: `https://video.example.com/docs/errors/${code}`,
     title: 'Refused',
     status,
     detail: `This is ${code}.`,

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { fieldMessage, isSessionError, wordsFor } from './problem.ts';
 
 const problem = {
-  type: 'urn:framelane:problem:validation_failed',
+  type: 'https://video.example.com/docs/errors/validation_failed',
   title: 'Validation Failed',
   status: 400,
   detail: 'The body is not valid.',
@@ -22,12 +22,19 @@ function apiError(status: number): ApiError {
   });
 }
 
-test('a problem has its words, the errors in the input and its request id', () => {
+test('a problem has its words, the errors in the input, its request id and its page', () => {
   expect(wordsFor(apiError(400))).toEqual({
     title: 'Validation Failed',
     detail: 'The body is not valid. — name must not be empty',
     requestId: 'req_1',
+    page: 'https://video.example.com/docs/errors/validation_failed',
   });
+});
+
+test('a type that is no address is not a page', () => {
+  const type = 'javascript:alert(1)';
+  const error = new ApiError('', { code: 'x', status: 400, requestId: null, problem: { ...problem, type } });
+  expect(wordsFor(error).page).toBeNull();
 });
 
 test('a lost connection has words of its own', () => {

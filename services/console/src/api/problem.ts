@@ -8,6 +8,8 @@ export type Words = {
   detail: string;
   /** To quote in a report; null if the request got no response of Framelane. */
   requestId: string | null;
+  /** The URL of a page about this kind of error; null if there is none. */
+  page: string | null;
 };
 
 /** Whether the request was refused because the session is missing or has ended. */
@@ -36,7 +38,12 @@ export function isScopeError(error: unknown): boolean {
 /** An error in words for people. */
 export function wordsFor(error: unknown): Words {
   if (!(error instanceof FramelaneError)) {
-    return { title: 'Something went wrong', detail: 'Reload the page and try again.', requestId: null };
+    return {
+      title: 'Something went wrong',
+      detail: 'Reload the page and try again.',
+      requestId: null,
+      page: null,
+    };
   }
   const { problem, requestId } = error;
   if (isConnectionError(error)) {
@@ -44,11 +51,13 @@ export function wordsFor(error: unknown): Words {
       title: 'No connection',
       detail: 'Framelane did not respond. Check the network, then try again.',
       requestId,
+      page: null,
     };
   }
-  if (problem === null) return { title: 'Unexpected response', detail: error.message, requestId };
+  if (problem === null) return { title: 'Unexpected response', detail: error.message, requestId, page: null };
   const fields = (problem.errors ?? []).map(({ field, message }) => `${fieldName(field)} ${message}`);
-  return { title: problem.title, detail: [problem.detail, ...fields].join(' — '), requestId };
+  const page = /^https?:/.test(problem.type) ? problem.type : null;
+  return { title: problem.title, detail: [problem.detail, ...fields].join(' — '), requestId, page };
 }
 
 /** The error of a field of the request, or of an entry of the field; null if it has none. */

@@ -1,5 +1,6 @@
-import { Checkbox, Modal, Stack, Text } from '@mantine/core';
+import { Anchor, Checkbox, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import { DOCS_URL } from '../paths.ts';
 import { areShortcutsOn, currentShortcuts, switchShortcuts } from './shortcuts.ts';
 
 /** Lists the shortcuts of the page, and switches them on or off. */
@@ -38,6 +39,9 @@ function Help() {
       <Text size="sm" c="dimmed">
         They have no effect in fields and dialogs. The choice is stored in this browser.
       </Text>
+      <Anchor size="sm" href={DOCS_URL} target="_blank" rel="noopener">
+        Documentation
+      </Anchor>
     </Stack>
   );
 }

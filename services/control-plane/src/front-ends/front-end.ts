@@ -14,6 +14,13 @@ import { constantFile } from '../http/constant-file.ts';
 /** Seconds after which a page that waits for its build loads again. */
 const RELOAD_SECONDS = 2;
 
+/** What the pages that stand in for a missing build call it. */
+const WORDS: Record<FrontEndName, string> = {
+  player: 'player',
+  console: 'console',
+  'docs-site': 'documentation',
+};
+
 /** Finds the build of a front end, and serves its files. */
 export class FrontEnd {
   readonly #name: FrontEndName;
@@ -62,18 +69,19 @@ export class FrontEnd {
   /** Sends a page that says why there is no build. While a build runs, the page reloads itself. */
   sendMissing(res: Response, frameAncestors: string): void {
     const isRunning = this.#buildFailed?.(this.#name) === false;
-    const words = this.#buildFailed
+    const words = WORDS[this.#name];
+    const reason = this.#buildFailed
       ? isRunning
-        ? `The ${this.#name} is being built. This page reloads itself.`
-        : `The ${this.#name} could not be built. The log of Framelane says why (pages.build_failed).`
-      : `The ${this.#name} was not built. Build it with: node packages/web-build/src/main.ts`;
-    const title = this.#name === 'player' ? 'Player' : 'Console';
+        ? `The ${words} is being built. This page reloads itself.`
+        : `The ${words} could not be built. The log of Framelane says why (pages.build_failed).`
+      : `The ${words} was not built. Build it with: node packages/web-build/src/main.ts`;
+    const title = `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
     const reload = isRunning ? `<meta http-equiv="refresh" content="${RELOAD_SECONDS}">` : '';
     res.set({
       'Content-Security-Policy': `default-src 'none'; ${frameAncestors}`,
       'Retry-After': String(RELOAD_SECONDS),
     });
-    const html = `<!doctype html>\n<html lang="en">\n<meta charset="utf-8">${reload}\n<title>${title}</title>\n<p>${words}</p>\n`;
+    const html = `<!doctype html>\n<html lang="en">\n<meta charset="utf-8">${reload}\n<title>${title}</title>\n<p>${reason}</p>\n`;
     res.status(503).type('html').send(html);
   }
 }

@@ -17,15 +17,26 @@ const ENCODERS: Record<Encoding, (content: Buffer) => Promise<Buffer>> = {
   gzip: promisify<Buffer, Buffer>(gzip),
 };
 
-/**
- * Sends a file that never changes under its URL. It is read and compressed once, when a client first requests it, and all responses
- * share the bytes.
- */
+/** Sends a file that never changes under its URL, as `compressedBody` does. */
 export function constantFile(path: string): RequestHandler {
+  return compressedBody(() => readFile(path), {
+    extension: extname(path),
+    cacheControl: 'public, max-age=31536000, immutable',
+  });
+}
+
+/**
+ * Sends what `read` resolves with. It is read and compressed once, when a client first requests it, and all responses share the bytes.
+ * `extension` determines the Content-Type.
+ */
+export function compressedBody(
+  read: () => Promise<Buffer>,
+  { extension, cacheControl }: { extension: string; cacheControl: string },
+): RequestHandler {
   const bodies = new Map<string, Promise<(res: Response) => void>>();
 
   const load = async (encoding: Encoding | undefined) => {
-    const content = await readFile(path);
+    const content = await read();
     return taggedBody(encoding === undefined ? content : await ENCODERS[encoding](content));
   };
 
@@ -39,8 +50,8 @@ export function constantFile(path: string): RequestHandler {
       bodies.delete(key);
       throw error;
     });
-    res.vary('Accept-Encoding').type(extname(path));
-    res.set('Cache-Control', 'public, max-age=31536000, immutable');
+    res.vary('Accept-Encoding').type(extension);
+    res.set('Cache-Control', cacheControl);
     if (encoding !== undefined) res.set('Content-Encoding', encoding);
     send(res);
   };

@@ -16,6 +16,7 @@ test('a request with a key of the test environment does not get the response to 
   const handler = idempotent(
     {} as Database,
     keys,
+    'https://video.example.com',
   )({
     prepare: () => Promise.reject(new Error('The response is stored')),
     response: () => ({ status: 201, body: {} }),

@@ -26,13 +26,13 @@ export type IdempotentOperation<T> = {
 /** Creates the request handler of an operation. Without the header Idempotency-Key, each request has its effect. */
 export type Idempotent = <T>(operation: IdempotentOperation<T>) => RequestHandler;
 
-/** The effect and the stored response are committed in one transaction. */
-export function idempotent(db: Database, keys: IdempotencyService): Idempotent {
+/** The effect and the stored response are committed in one transaction. `publicUrl` begins the types of problems. */
+export function idempotent(db: Database, keys: IdempotencyService, publicUrl: string): Idempotent {
   return (operation) => async (req, res) => {
     if (operation.readBody) req.body = await operation.readBody(req, res);
     const begun = await begin(keys, req);
     if (begun !== undefined && 'stored' in begun) await replay(req, res, begun.stored, operation);
-    else send(res, await run(db, keys, begun?.claim, req, operation));
+    else send(res, await run({ db, keys, publicUrl }, begun?.claim, req, operation));
   };
 }
 
@@ -53,8 +53,7 @@ async function begin(keys: IdempotencyService, req: Request) {
 
 /** Continues when the client disconnects: its retry gets the stored response. */
 async function run<T>(
-  db: Database,
-  keys: IdempotencyService,
+  { db, keys, publicUrl }: { db: Database; keys: IdempotencyService; publicUrl: string },
   claim: Claim | undefined,
   req: Request,
   { prepare, response, committed, oneTime = [] }: IdempotentOperation<T>,
@@ -72,15 +71,16 @@ async function run<T>(
     committed?.(outcome, req);
     return response(outcome);
   } catch (error) {
-    if (claim !== undefined) await keys.fail(claim, errorResponse(error, req));
+    if (claim !== undefined) await keys.fail(claim, errorResponse(error, req, publicUrl));
     throw error;
   }
 }
 
 /** The response to an error. Only that of a Problem may be stored. */
-function errorResponse(error: unknown, req: Request): StoredResponse {
+function errorResponse(error: unknown, req: Request, publicUrl: string): StoredResponse {
   if (!(error instanceof Problem)) return { status: 500, body: {} };
-  return { status: error.status, body: error.toBody({ id: req.id, path: `${req.baseUrl}${req.path}` }) };
+  const request = { id: req.id, path: `${req.baseUrl}${req.path}` };
+  return { status: error.status, body: error.toBody(request, publicUrl) };
 }
 
 async function replay<T>(

@@ -156,6 +156,7 @@ export function testConfig(
     ENGINE_PORT: '0',
     ENGINE_INTERNAL_PORT: '0',
     CONTROL_PLANE_INTERNAL_URL: controlPlaneUrl,
+    PUBLIC_URL: 'https://video.example.com',
     SERVICE_SECRET,
     ENGINE_WORK_DIR: workDir,
     ...env,
