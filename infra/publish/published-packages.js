@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { ROOT } from '../bootstrap/project.js';
 
 /** The packages that npm gets, by their folders in `packages`. */
-export const PUBLISHED = ['client', 'hls-conformance'];
+export const PUBLISHED = ['cli', 'client', 'hls-conformance'];
 
 const REPOSITORY = 'https://github.com/framelane/framelane';
 /** Fields that are copied as they are. */
