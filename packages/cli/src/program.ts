@@ -2,12 +2,16 @@ import { Command, CommanderError } from 'commander';
 import { UsageError } from './cli-error.ts';
 import { addVideoCommands } from './commands/videos.ts';
 import { explain } from './explain.ts';
+import { addExport } from './export/commands.ts';
 import type { Host } from './host.ts';
+import { addImportLibrary } from './library/commands.ts';
 import { EXIT } from './output.ts';
 
 /** Adds all commands to a program, such as that of the installed server. Actions throw errors that `explain` puts into words. */
 export function addCommands(program: Command, host: Host): void {
   addVideoCommands(program, host);
+  addImportLibrary(program, host);
+  addExport(program, host);
 }
 
 /** Runs one command. Resolves with the exit code; never throws. */

@@ -1,0 +1,12 @@
+import { CliError } from '../../cli-error.ts';
+import type { BrokenItem, LibraryItem } from '../library-item.ts';
+
+/** Turns an entry of a list into an item. An entry that cannot be read becomes a broken item, so that it does not end the list. */
+export function readEntry(name: string, read: () => LibraryItem): LibraryItem | BrokenItem {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return { id: name, name, error };
+  }
+}
