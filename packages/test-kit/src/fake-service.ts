@@ -37,8 +37,13 @@ export class FakeService implements AsyncDisposable {
       const request = { method, path, query, headers, body: await text(message) };
       this.requests.push(request);
       const route = this.#routes[`${method} ${path}`] ?? { status: 404, body: { message: 'Not found' } };
-      const reply = typeof route === 'function' ? route(request, response) : route;
-      if (reply !== undefined) send(response, reply);
+      try {
+        const reply = typeof route === 'function' ? route(request, response) : route;
+        if (reply !== undefined) send(response, reply);
+      } catch (error) {
+        // A mistake in a test must not look like a slow server.
+        send(response, { status: 500, body: String(error) });
+      }
     });
   }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError, type FramelaneClient, type Video, VideoFailedError } from '@framelane/client';
@@ -153,7 +154,9 @@ async function localFile(
   if ('path' in media) return { path: media.path, remove: async () => {} };
   await mkdir(workFolder, { recursive: true });
   const path = join(workFolder, createHash('sha256').update(id).digest('hex').slice(0, 32));
-  await download(media.url, path, { headers: media.headers ?? {}, trustedHosts, signal, pause: wait });
+  // An earlier run may have fetched it, but not sent it.
+  if (!existsSync(path))
+    await download(media.url, path, { headers: media.headers ?? {}, trustedHosts, signal, pause: wait });
   return { path, remove: () => rm(path, { force: true }) };
 }
 

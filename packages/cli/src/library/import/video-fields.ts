@@ -101,7 +101,7 @@ function tagsOf(given: readonly string[], warnings: string[]): string[] {
 /** A name with an extension, without separators. */
 function filenameOf(given: string): string {
   const name = plain(given).replace(/[/\\]/g, '_');
-  const extension = /\.[^.]{1,20}$/.exec(name)?.[0] ?? '.mp4';
+  const extension = /\.[A-Za-z0-9]{1,20}$/.exec(name)?.[0] ?? '.mp4';
   const stem = name.endsWith(extension) ? name.slice(0, -extension.length) : name;
   return `${cut(stem || 'video', MAX_FILENAME - extension.length)}${extension}`;
 }

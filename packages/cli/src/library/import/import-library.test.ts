@@ -1,0 +1,256 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient, type Video } from '@framelane/client';
+import { FakeService, type ServiceReply } from '@framelane/test-kit/fake-service';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { CliError } from '../../cli-error.ts';
+import type { BrokenItem, LibraryItem, LibrarySource } from '../library-item.ts';
+import type { ImportContext } from './import-item.ts';
+import { type ImportOptions, importLibrary } from './import-library.ts';
+
+/** The operations of Framelane that an import uses. A file that an engine fetches arrives with the first poll. */
+class FakeFramelane {
+  readonly videos = new Map<string, Video>();
+  readonly calls: string[] = [];
+  /** What happens to the file of a video, by the path of its URL. */
+  readonly failures = new Map<string, Video['error']>();
+  service!: FakeService;
+
+  static async start(): Promise<FakeFramelane> {
+    const framelane = new FakeFramelane();
+    framelane.service = await FakeService.start({
+      'GET /v1/videos': () => ({ body: { data: [...framelane.videos.values()], nextCursor: null } }),
+      'POST /v1/videos/import': ({ body }) => framelane.#create(JSON.parse(body)),
+    });
+    return framelane;
+  }
+
+  add(fields: Partial<Video>): Video {
+    const id = `vid_${String(this.videos.size + 1).padStart(26, '0')}`;
+    const video = { id, status: 'uploading', metadata: {}, error: null, import: null, size: null, ...fields };
+    this.videos.set(id, video as Video);
+    this.#route(video as Video);
+    return video as Video;
+  }
+
+  #create({
+    url,
+    title,
+    metadata,
+  }: {
+    url: string;
+    title: string;
+    metadata: Video['metadata'];
+  }): ServiceReply {
+    this.calls.push(`import ${title}`);
+    const video = this.add({ title, metadata, import: { url } as Video['import'] });
+    return { status: 202, body: video };
+  }
+
+  #route(video: Video): void {
+    const path = `/v1/videos/${video.id}`;
+    this.service.on(`GET ${path}`, () => {
+      const error = this.failures.get(new URL(video.import?.url ?? 'http://x/').pathname);
+      if (video.status === 'uploading' && error) Object.assign(video, { status: 'failed', error });
+      if (video.status === 'uploading') Object.assign(video, { status: 'processing', size: 1000 });
+      return { body: video };
+    });
+    this.service.on(`PATCH ${path}`, ({ body }) => {
+      for (const [name, value] of Object.entries(JSON.parse(body).metadata))
+        if (value === null) delete video.metadata[name];
+        else video.metadata[name] = String(value);
+      return { body: video };
+    });
+    this.service.on(`DELETE ${path}`, () => {
+      this.calls.push(`delete ${video.title}`);
+      this.videos.delete(video.id);
+      return { status: 204 };
+    });
+    this.service.on(`PUT ${path}/captions/en`, ({ body }) => {
+      this.calls.push(`captions ${video.title}`);
+      if (body === 'WEBVTT') return { status: 201, body: {} };
+      const problem = { code: 'invalid_captions', detail: 'Line 1 is no header.', requestId: 'req_1' };
+      return { status: 400, body: problem };
+    });
+  }
+}
+
+let framelane: FakeFramelane;
+let workFolder: string;
+beforeEach(async () => {
+  framelane = await FakeFramelane.start();
+  workFolder = await mkdtemp(join(tmpdir(), 'framelane-work-'));
+});
+afterEach(async () => {
+  await framelane.service[Symbol.asyncDispose]();
+  await rm(workFolder, { recursive: true });
+});
+
+function item(name: string, fields: Partial<LibraryItem> = {}): LibraryItem {
+  return {
+    id: `mux:${name}`,
+    name,
+    title: name,
+    filename: `${name}.mp4`,
+    size: 500,
+    media: async () => ({ url: `https://media.example.com/${name}` }),
+    details: async () => ({ captions: [{ language: 'en', text: 'WEBVTT' }], warnings: [] }),
+    ...fields,
+  };
+}
+
+function run(
+  items: readonly (LibraryItem | BrokenItem)[] | AsyncGenerator<LibraryItem>,
+  options: Partial<ImportOptions> = {},
+  context: Partial<ImportContext> = {},
+) {
+  const source: LibrarySource = {
+    name: 'Mux',
+    transfer: 'url',
+    trustedHosts: new Set(),
+    async *items() {
+      yield* items;
+    },
+  };
+  const defaults = {
+    include: [],
+    exclude: [],
+    dryRun: false,
+    concurrency: 1,
+    limit: Number.POSITIVE_INFINITY,
+  };
+  const baseUrl = `${framelane.service.url}/v1`;
+  return importLibrary(
+    source,
+    { ...defaults, workspaceId: 'ws_1', onEntry: () => {}, ...options },
+    {
+      client: createClient({ baseUrl, apiKey: 'svc_live_x', workspaceId: 'ws_1', retries: 0 }),
+      transfer: 'url',
+      trustedHosts: new Set(),
+      workFolder,
+      wait: false,
+      signal: AbortSignal.timeout(60_000),
+      pause: async () => {},
+      ...context,
+    },
+  );
+}
+
+test('videos are imported once: a second run skips them', async () => {
+  const first = await run([item('a'), item('b')]);
+  expect(first.report).toMatchObject({ complete: true, counts: { imported: 2, failed: 0 }, bytes: 2000 });
+  expect(framelane.calls).toEqual(['import a', 'captions a', 'import b', 'captions b']);
+  expect([...framelane.videos.values()].map(({ metadata }) => metadata)).toEqual([
+    { importedFrom: 'mux:a' },
+    { importedFrom: 'mux:b' },
+  ]);
+  const second = await run([item('a'), item('b')]);
+  expect(second.report.counts).toMatchObject({ imported: 0, skipped: 2 });
+  expect(framelane.calls).toHaveLength(4);
+});
+
+test('an import that was interrupted is continued with the same video, captions included', async () => {
+  framelane.add({
+    title: 'a',
+    metadata: { importing: 'mux:a' },
+    import: { url: 'https://x.example/a' } as Video['import'],
+  });
+  const { report } = await run([item('a')]);
+  expect(report.counts.imported).toBe(1);
+  expect(framelane.calls).toEqual(['captions a']);
+  expect(framelane.videos.size).toBe(1);
+});
+
+test('an upload that never came is replaced by an import of the URL', async () => {
+  framelane.add({ title: 'old', metadata: { importing: 'mux:a' } });
+  await run([item('a')]);
+  expect(framelane.calls).toEqual(['delete old', 'import a', 'captions a']);
+});
+
+test('the failure of one video does not stop the others, and is tried again in the next run', async () => {
+  framelane.failures.set('/a', { code: 'import_unreachable', message: 'The connection failed.' });
+  const broken = { id: 'x', name: 'x', error: new CliError('The response is not as documented.') };
+  const denied = item('d', { media: async () => Promise.reject(new CliError('Mux refuses the request.')) });
+  const { report } = await run([item('a'), broken, denied, item('c')]);
+  expect(report.items.map(({ name, outcome, reason }) => [name, outcome, reason])).toEqual([
+    ['a', 'failed', expect.stringMatching(/^The connection failed\. .*--transfer upload/)],
+    ['x', 'failed', 'The response is not as documented.'],
+    ['d', 'failed', 'Mux refuses the request.'],
+    ['c', 'imported', undefined],
+  ]);
+  framelane.failures.clear();
+  framelane.calls.length = 0;
+  await run([item('a')]);
+  expect(framelane.calls).toEqual(['delete a', 'import a', 'captions a']);
+});
+
+test('captions that Framelane refuses are a warning', async () => {
+  const details = async () => ({ captions: [{ language: 'en', text: 'x' }], warnings: ['earlier'] });
+  const { report } = await run([item('a', { details, warnings: ['known'] })]);
+  expect(report.items[0]).toMatchObject({
+    outcome: 'imported',
+    warnings: ['known', 'earlier', 'The captions en are refused: Line 1 is no header.'],
+  });
+});
+
+test('a dry run changes nothing and adds up sizes', async () => {
+  const { report } = await run([item('a'), item('b', { size: undefined })], { dryRun: true });
+  expect(report).toMatchObject({ counts: { planned: 2, imported: 0 }, bytes: 500 });
+  expect(framelane.calls).toEqual([]);
+});
+
+test('filters and the limit', async () => {
+  const names = ['a1', 'a2', 'a3', 'b1'].map((name) => item(name));
+  framelane.add({ status: 'ready', metadata: { importedFrom: 'mux:a1' } });
+  await run(names, { include: ['a*'], exclude: ['*3'] });
+  expect(framelane.calls).toEqual(['import a2', 'captions a2']);
+  framelane.calls.length = 0;
+  const { report } = await run(names, { limit: 1 });
+  expect(framelane.calls).toEqual(['import a3', 'captions a3']);
+  expect(report.complete).toBe(true);
+});
+
+test('two entries with the same file are imported once', async () => {
+  const { report } = await run([item('a'), item('copy', { id: 'mux:a' })]);
+  expect(report.items[1]).toMatchObject({ outcome: 'skipped', reason: 'It is the same file as a.' });
+});
+
+test('an error of the list ends it, and what was done is reported', async () => {
+  const list = (async function* () {
+    yield item('a');
+    throw new CliError('The list does not end.');
+  })();
+  const { report, stopped } = await run(list);
+  expect(stopped).toMatchObject({ message: 'The list does not end.' });
+  expect(report).toMatchObject({ complete: false, counts: { imported: 1 } });
+});
+
+test('Ctrl-C ends the run between two videos, and is no failure of a video', async () => {
+  const controller = new AbortController();
+  const media = async () => {
+    controller.abort(new Error('Ctrl-C'));
+    return { url: 'https://media.example.com/b' };
+  };
+  const { report, stopped } = await run(
+    [item('a'), item('b', { media }), item('c')],
+    {},
+    { signal: controller.signal },
+  );
+  expect(stopped).toMatchObject({ message: 'Ctrl-C' });
+  expect(report).toMatchObject({ complete: false, counts: { imported: 1, failed: 0 } });
+  expect(framelane.calls).toEqual(['import a', 'captions a']);
+});
+
+test('a file that this machine has fetched is kept for the next run if the upload fails', async () => {
+  await using media = await FakeService.start({ 'GET /a': { body: 'film' } });
+  const fetched = item('a', { media: async () => ({ url: `${media.url}/a` }) });
+  const context = { transfer: 'upload' as const, trustedHosts: new Set(['127.0.0.1']) };
+  for (const _ of ['first', 'second']) {
+    const { report } = await run([fetched], {}, context);
+    // The fake has no tickets.
+    expect(report.counts.failed).toBe(1);
+  }
+  expect(await readdir(workFolder)).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+  expect(media.requests).toHaveLength(1);
+});
