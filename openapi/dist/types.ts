@@ -10451,6 +10451,11 @@ export interface operations {
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Where to begin without a `cursor`: with the oldest stored event, or with the next one that happens. */
                 from?: "oldest" | "now";
+                /**
+                 * @description Without a `cursor` and with `from=oldest`: only events that were committed at this time or later.
+                 * @example 2026-11-21T09:00:00Z
+                 */
+                since?: components["schemas"]["Time"];
             };
             header?: {
                 /**

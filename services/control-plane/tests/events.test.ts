@@ -82,6 +82,16 @@ test('a reader that begins now gets later events only', async () => {
   expect(idsOf(await list(`?cursor=${empty.nextCursor}`))).toEqual([early, late]);
 });
 
+test('a reader that begins at a time gets what was committed then or later', async () => {
+  await insert(plane.db);
+  const second = await insert(plane.db);
+  await sql`update webhook_events set position = 1000 where id <> ${second}`.execute(plane.db);
+  await sql`update webhook_events set position = 1000000 where id = ${second}`.execute(plane.db);
+  expect(idsOf(await list('?since=1970-01-01T00:00:01Z'))).toEqual([second]);
+  expect(idsOf(await list('?since=1970-01-01T00:00:01.001Z'))).toEqual([]);
+  expect(idsOf(await list('?since=1969-01-01T00:00:00Z'))).toHaveLength(2);
+});
+
 test('a reader misses no event whose transaction was committed after that of a later one', async () => {
   const { nextCursor } = await list('?from=now');
   const inserted = Promise.withResolvers<string>();
@@ -132,10 +142,14 @@ test('the events of other workspaces are not listed', async () => {
   expect(idsOf(await list())).toEqual([own]);
 });
 
-test.each(['?cursor=nonsense', '?cursor=WyItMSJd', '?from=yesterday', '?limit=0', '?limit=Infinity'])(
-  'refuses %s',
-  async (query) => {
-    const { status, body } = await get(query);
-    expect([status, body.code]).toEqual([400, 'validation_failed']);
-  },
-);
+test.each([
+  '?cursor=nonsense',
+  '?cursor=WyItMSJd',
+  '?from=yesterday',
+  '?since=yesterday',
+  '?limit=0',
+  '?limit=Infinity',
+])('refuses %s', async (query) => {
+  const { status, body } = await get(query);
+  expect([status, body.code]).toEqual([400, 'validation_failed']);
+});

@@ -634,7 +634,6 @@ create table webhook_events (
   traceparent text,
   created_at timestamp(3) with time zone not null default now(),
   "position" bigint,
-  constraint place_event TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint webhook_events_pkey PRIMARY KEY (id),
   constraint webhook_events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { Database } from '../db/database.ts';
 import { findEventsAfter, findLastPosition } from './event-list.store.ts';
 
-/** Where the list begins without a cursor. */
-export type ListStart = 'oldest' | 'now';
+/** Where a list begins: after a cursor; or else with the next event, with those since a time, or with the oldest. */
+type Start = { cursor: string | undefined; from: 'oldest' | 'now'; since: Date | undefined };
 
 /** A page of events. There is always a cursor: later requests with it get later events. */
 export type EventPage = { data: unknown[]; nextCursor: string; hasMore: boolean };
@@ -21,11 +21,8 @@ export class EventListService {
   }
 
   /** Up to `limit` events after a cursor, or from the start. Throws 400 for a malformed cursor. */
-  async list(
-    workspaceId: string,
-    { cursor, from, limit }: { cursor: string | undefined; from: ListStart; limit: number },
-  ): Promise<EventPage> {
-    const after = cursor === undefined ? await this.#start(workspaceId, from) : readPosition(cursor);
+  async list(workspaceId: string, { limit, ...start }: Start & { limit: number }): Promise<EventPage> {
+    const after = await this.#before(workspaceId, start);
     const found = await findEventsAfter(this.#db, workspaceId, { after, limit: limit + 1 });
     const shown = found.slice(0, limit);
     return {
@@ -35,8 +32,11 @@ export class EventListService {
     };
   }
 
-  async #start(workspaceId: string, from: ListStart): Promise<string> {
-    return from === 'now' ? findLastPosition(this.#db, workspaceId) : '0';
+  /** The position before the first event of the list. */
+  async #before(workspaceId: string, { cursor, from, since }: Start): Promise<string> {
+    if (cursor !== undefined) return readPosition(cursor);
+    if (from === 'now') return findLastPosition(this.#db, workspaceId);
+    return since === undefined ? '0' : String(Math.max(0, since.getTime() * 1000 - 1));
   }
 }
 

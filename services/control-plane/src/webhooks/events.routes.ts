@@ -11,10 +11,13 @@ type Query = WithDefaults<operations['listEvents']['parameters']['query'] & {}, 
 export function eventRoutes(events: EventListService, { publicUrl }: { publicUrl: string }) {
   return {
     listEvents: async (req, res) => {
-      const { limit, cursor, from } = req.query as unknown as Query;
+      const { limit, cursor, from, since } = req.query as unknown as Query;
       // The validator lets Infinity pass as an integer: it does not compare it with the maximum.
       if (!Number.isFinite(limit)) throw invalidField('query/limit', 'type', 'must be an integer');
-      const page = await events.list(credentialOf(req).workspace_id, { limit, cursor, from });
+      const page = await events.list(credentialOf(req).workspace_id, {
+        ...{ limit, cursor, from },
+        since: since === undefined ? undefined : new Date(since),
+      });
       if (page.hasMore) res.set('Link', nextLink(publicUrl, req.originalUrl, page.nextCursor));
       res.json(page);
     },

@@ -27,7 +27,7 @@ async function dumpTable(db: Database, table: string): Promise<string> {
     order by attnum`.execute(db);
   const constraints = await sql<{ line: string }>`
     select format('constraint %I %s', conname, pg_get_constraintdef(oid)) as line
-    from pg_constraint where conrelid = ${table}::regclass and contype <> 'n'
+    from pg_constraint where conrelid = ${table}::regclass and contype not in ('n', 't')
     order by contype desc, conname`.execute(db);
   const indexes = await sql<{ line: string }>`
     select pg_get_indexdef(indexrelid) || ';' as line from pg_index
