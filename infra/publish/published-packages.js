@@ -10,6 +10,12 @@ const REPOSITORY = 'https://github.com/framelane/framelane';
 /** Fields that are copied as they are. */
 const KEPT = ['name', 'version', 'description', 'keywords', 'license', 'type', 'sideEffects', 'engines'];
 
+/** The published packages of the workspace that a package uses, by their folders. */
+export function publishedDependencies(name) {
+  const { dependencies = {} } = readManifest(name);
+  return PUBLISHED.filter((each) => dependencies[readManifest(each).name] === 'workspace:*');
+}
+
 /** The package.json of a package in the workspace. */
 export function readManifest(name) {
   return JSON.parse(readFileSync(join(ROOT, 'packages', name, 'package.json'), 'utf8'));
@@ -42,8 +48,14 @@ function compiled(entries) {
   );
 }
 
-/** Compatible versions, so that users get the fixes of a dependency without a release of ours. */
+/** Compatible versions, so that users get the fixes of a dependency without a release of ours. All packages of ours have the same version. */
 function withVersions(dependencies) {
   const { catalog } = parse(readFileSync(join(ROOT, 'pnpm-workspace.yaml'), 'utf8'));
-  return Object.fromEntries(Object.keys(dependencies).map((name) => [name, `^${catalog[name]}`]));
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  return Object.fromEntries(
+    Object.entries(dependencies).map(([name, from]) => [
+      name,
+      `^${from === 'workspace:*' ? version : catalog[name]}`,
+    ]),
+  );
 }

@@ -76,6 +76,7 @@ const CALLS: Record<string, (client: FramelaneClient) => Promise<unknown>> = {
   getChaptersFile: ({ chapters }) => chapters.getWebVtt('vid_1'),
   deleteChapters: ({ chapters }) => chapters.delete('vid_1'),
   deleteCaptions: ({ captions }) => captions.delete('vid_1', 'lng_1'),
+  listEvents: ({ events }) => events.list({ from: 'now' }),
   createWebhook: ({ webhooks }) => webhooks.create({ url: 'https://example.com/' }),
   listWebhooks: ({ webhooks }) => webhooks.list().next(),
   getWebhook: ({ webhooks }) => webhooks.get('whk_1'),
