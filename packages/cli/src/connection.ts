@@ -1,4 +1,3 @@
-import { createClient, type FramelaneClient } from '@framelane/client';
 import type { Command } from 'commander';
 import { CliError } from './cli-error.ts';
 import type { Host } from './host.ts';
@@ -23,11 +22,6 @@ export function connectionOptions(command: Command): Command {
   );
 }
 
-/** The client of a command. */
-export async function connect(options: ConnectionOptions, host: Host): Promise<FramelaneClient> {
-  return createClient(await findConnection(options, host));
-}
-
 /** Finds the connection of a command; throws a CliError that says how to set one. */
 export async function findConnection({ profile }: ConnectionOptions, { env }: Host): Promise<Connection> {
   return chooseConnection(profile, env, await readProfiles(profilesPath(env)));
@@ -43,7 +37,7 @@ export function chooseConnection(
   profiles: Profiles,
 ): Connection {
   if (named === undefined && env.FRAMELANE_API_KEY) return fromEnvironment(env);
-  const name = named ?? (env.FRAMELANE_PROFILE || DEFAULT_PROFILE);
+  const name = profileName(named, env);
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (profile !== undefined) return profile;
   const login = name === DEFAULT_PROFILE ? 'framelane login' : `framelane login --profile ${name}`;
@@ -51,6 +45,11 @@ export function chooseConnection(
     `You are not signed in${name === DEFAULT_PROFILE ? '' : ` as profile "${name}"`}. Run "${login}", or set ` +
       'FRAMELANE_BASE_URL, FRAMELANE_API_KEY and FRAMELANE_WORKSPACE_ID.',
   );
+}
+
+/** The name of the profile that a command uses. */
+export function profileName(named: string | undefined, env: Host['env']): string {
+  return named ?? (env.FRAMELANE_PROFILE || DEFAULT_PROFILE);
 }
 
 function fromEnvironment(env: Host['env']): Connection {

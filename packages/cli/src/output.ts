@@ -25,6 +25,11 @@ export class Output {
     this.#host.write(this.json ? `${terminalJson(JSON.stringify(value))}\n` : describe(value));
   }
 
+  /** One of many results that only programs need, such as progress: a line of JSON. */
+  data(value: object): void {
+    if (this.json) this.event(value, () => '');
+  }
+
   /** Something that only people need to know, on standard error. */
   note(text: string): void {
     if (!this.json) this.#host.writeError(`${text}\n`);
