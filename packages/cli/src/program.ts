@@ -5,9 +5,9 @@ import { addCompletionCommands } from './completion/completion-command.ts';
 import { addEventsCommands } from './events/events-commands.ts';
 import { addListenCommand } from './events/listen-command.ts';
 import { explain } from './explain.ts';
-import { addExport } from './export/commands.ts';
+import { addExportCommand } from './export/export-command.ts';
 import type { Host } from './host.ts';
-import { addImportLibrary } from './library/commands.ts';
+import { addImportLibraryCommands } from './library/import-library-command.ts';
 import { addMcpCommand } from './mcp/mcp-command.ts';
 import { EXIT } from './output.ts';
 import { ownVersion } from './own-version.ts';
@@ -29,8 +29,8 @@ export function addCommands(program: Command, host: Host): void {
   addWebhookCommands(program, host);
   addListenCommand(program, host);
   addEventsCommands(program, host);
-  addImportLibrary(program, host);
-  addExport(program, host);
+  addImportLibraryCommands(program, host);
+  addExportCommand(program, host);
   addMcpCommand(program, host);
   addCompletionCommands(program, host);
 }

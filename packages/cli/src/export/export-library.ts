@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { FramelaneClient, Video } from '@framelane/client';
 import pMap from 'p-map';
-import { explain } from '../explain.ts';
 import { EXPORTED_VIDEO_FILE } from '../library/exported-video.ts';
+import { inOneLine } from '../library/in-one-line.ts';
 import { type ExportContext, exportVideo } from './export-video.ts';
 import { folderName, idInFolderName } from './file-names.ts';
 
@@ -66,7 +66,7 @@ async function exported(
   try {
     return { videoId, title, ...(await exportVideo(video, folder, context)) };
   } catch (error) {
-    return { videoId, title, bytes: 0, warnings: [], error: explain(error) };
+    return { videoId, title, bytes: 0, warnings: [], error: inOneLine(error) };
   }
 }
 

@@ -1,5 +1,5 @@
 import pMap from 'p-map';
-import { explain } from '../../explain.ts';
+import { inOneLine } from '../in-one-line.ts';
 import type { BrokenItem, LibraryItem, LibrarySource } from '../library-item.ts';
 import { type ImportContext, importItem } from './import-item.ts';
 import { type ImportReport, importReport, type ReportEntry } from './import-report.ts';
@@ -91,7 +91,7 @@ async function* plannedItems(
 }
 
 function stepFor(item: WantedItem, known: KnownVideos, names: Map<string, string>): Step {
-  if ('error' in item) return { kind: 'fail', reason: explain(item.error) };
+  if ('error' in item) return { kind: 'fail', reason: inOneLine(item.error) };
   const id = storedId(item.id);
   const other = names.get(id);
   if (other !== undefined) return { kind: 'skip', reason: `It is the same file as ${other}.` };
@@ -125,6 +125,6 @@ async function outcomeOf(
   try {
     return { ...base, outcome: 'imported', ...(await importItem(item, step, context)) };
   } catch (error) {
-    return { ...base, outcome: 'failed', reason: explain(error) };
+    return { ...base, outcome: 'failed', reason: inOneLine(error) };
   }
 }

@@ -1,3 +1,4 @@
+import { sizeText } from '../../terminal/amounts.ts';
 import { table } from '../../terminal/table.ts';
 import { terminalText } from '../../terminal/terminal-text.ts';
 
@@ -74,16 +75,4 @@ export function describeReport({ source, counts, bytes, complete, items }: Impor
       `The list of ${terminalText(source)} was not read to its end. Run the command again to go on.\n`,
     );
   return lines.join('\n');
-}
-
-/** Bytes for people. */
-export function sizeText(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
-  let value = bytes;
-  let unit = 0;
-  while (value >= 999.5 && unit < units.length - 1) {
-    value /= 1000;
-    unit += 1;
-  }
-  return `${unit === 0 || value >= 99.5 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }

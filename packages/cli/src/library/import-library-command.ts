@@ -1,11 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { collected } from '../arguments.ts';
 import { CliError } from '../cli-error.ts';
 import type { Host } from '../host.ts';
 import { apiCommand, type Session } from '../run-command.ts';
+import { sizeText } from '../terminal/amounts.ts';
 import { terminalText } from '../terminal/terminal-text.ts';
 import { importLibrary } from './import/import-library.ts';
-import { describeReport, type ReportEntry, sizeText } from './import/import-report.ts';
+import { describeReport, type ReportEntry } from './import/import-report.ts';
 import type { LibrarySource, SourceContext, Transfer } from './library-item.ts';
 import { apiVideoSource } from './sources/api-video.ts';
 import { bunnySource } from './sources/bunny.ts';
@@ -35,7 +37,7 @@ type Open<Options, Arguments extends unknown[]> = (
 ) => LibrarySource | Promise<LibrarySource>;
 
 /** `import-library` with a command for each kind of library. */
-export function addImportLibrary(program: Command, host: Host): void {
+export function addImportLibraryCommands(program: Command, host: Host): void {
   const parent = program
     .command('import-library')
     .description('import the videos of a folder, of S3 or of another service');
@@ -181,10 +183,6 @@ function wholeNumber(min: number, max: number): (text: string) => number {
         : `Use a whole number from ${min} to ${max}.`,
     );
   };
-}
-
-function collected(value: string, earlier: string[]): string[] {
-  return [...earlier, value];
 }
 
 function readUrl(text: string): string {

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import type { FramelaneClient, Schemas, Video } from '@framelane/client';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { words } from '../arguments.ts';
 import { CliError } from '../cli-error.ts';
-import { type ConnectionOptions, findConnection } from '../connection.ts';
 import type { Host } from '../host.ts';
-import { sizeText } from '../library/import/import-report.ts';
 import { apiCommand, type Session } from '../run-command.ts';
+import { sizeText } from '../terminal/amounts.ts';
 import { table } from '../terminal/table.ts';
 import { terminalText } from '../terminal/terminal-text.ts';
 import { type ExportEntry, type ExportReport, exportLibrary, LIBRARY_FILE } from './export-library.ts';
@@ -15,10 +15,10 @@ const RENDITIONS = ['highest', '1080p', '720p', '480p', '360p', 'audio'] as cons
 
 type Query = NonNullable<Parameters<FramelaneClient['videos']['list']>[0]>;
 
-type ExportFlags = ConnectionOptions & {
+type ExportFlags = {
   status: Video['status'][];
   tag?: string;
-  query?: string;
+  search?: string;
   createdAfter?: string;
   createdBefore?: string;
   sources: boolean;
@@ -27,7 +27,7 @@ type ExportFlags = ConnectionOptions & {
 };
 
 /** `export`. */
-export function addExport(program: Command, host: Host): void {
+export function addExportCommand(program: Command, host: Host): void {
   const command = program
     .command('export')
     .argument('<folder>', 'where to write a folder for each video')
@@ -38,7 +38,7 @@ export function addExport(program: Command, host: Host): void {
         .default(['ready'], 'ready'),
     )
     .option('--tag <tag>', 'videos with this tag')
-    .option('--query <words>', 'videos with these words in their title')
+    .option('--search <text>', 'videos whose title contains the text')
     .option('--created-after <time>', 'videos created at this time or later, such as 2026-11-01T00:00:00Z')
     .option('--created-before <time>', 'videos created before this time')
     .addOption(
@@ -56,7 +56,7 @@ export function addExport(program: Command, host: Host): void {
 }
 
 async function runExport(
-  { client, output, host }: Session,
+  { client, connection, output, host }: Session,
   flags: ExportFlags,
   folder: string,
 ): Promise<void> {
@@ -68,7 +68,7 @@ async function runExport(
       concurrency: Number(concurrency),
       onEntry: (entry) => output.note(lineOf(entry)),
     },
-    { client, connection: await findConnection(flags, host), sources, renditions, signal: host.signal },
+    { client, connection, sources, renditions, signal: host.signal },
   );
   output.result(report, describeReport);
   if (report.failed > 0)
@@ -77,11 +77,11 @@ async function runExport(
     );
 }
 
-function queryOf({ status, tag, query, createdAfter, createdBefore }: ExportFlags): Query {
+function queryOf({ status, tag, search, createdAfter, createdBefore }: ExportFlags): Query {
   return {
     status: [...status],
     ...(tag !== undefined && { tag }),
-    ...(query !== undefined && { q: query }),
+    ...(search !== undefined && { q: search }),
     ...(createdAfter !== undefined && { createdAfter }),
     ...(createdBefore !== undefined && { createdBefore }),
   };
@@ -103,7 +103,7 @@ function describeReport({ exported, failed, bytes }: ExportReport): string {
 /** Parses names that are separated by commas. */
 function listOf<Name extends string>(allowed: readonly Name[]): (text: string) => Name[] {
   return (text) => {
-    const names = [...new Set(text.split(',').map((name) => name.trim()))];
+    const names = [...new Set(words(text))];
     const known = names.filter((name): name is Name => allowed.some((one) => one === name));
     if (known.length === names.length) return known;
     throw new InvalidArgumentError(`Use ${allowed.join(', ')}, separated by commas.`);
