@@ -20,8 +20,8 @@ import { s3Source } from './sources/s3.ts';
 type ImportFlags = {
   dryRun?: boolean;
   limit?: number;
-  include: string[];
-  exclude: string[];
+  include?: string[];
+  exclude?: string[];
   concurrency: number;
   transfer?: Transfer;
   workFolder: string;
@@ -110,8 +110,8 @@ function withImportOptions(command: Command): Command {
   return command
     .option('--dry-run', 'only list what would be imported')
     .option('--limit <number>', 'import at most this many videos', wholeNumber(1, Number.MAX_SAFE_INTEGER))
-    .option('--include <pattern>', 'import only names like this, such as "2024/*"; repeatable', collected, [])
-    .option('--exclude <pattern>', 'leave out names like this; repeatable', collected, [])
+    .option('--include <pattern>', 'import only names like this, such as "2024/*"; repeatable', collected)
+    .option('--exclude <pattern>', 'leave out names like this; repeatable', collected)
     .option('--concurrency <number>', 'videos at the same time', wholeNumber(1, 32), 4)
     .addOption(
       new Option(
@@ -135,7 +135,7 @@ async function runImport(
     if (!permissions.includes(permission))
       throw new CliError(`The key has no permission ${permission}. Use one that has it.`);
   if (environment === 'test') output.note('The key is a test key: the videos are removed after a day.');
-  const { include, exclude, concurrency, workFolder } = flags;
+  const { include = [], exclude = [], concurrency, workFolder } = flags;
   const { report, stopped } = await importLibrary(
     source,
     {
