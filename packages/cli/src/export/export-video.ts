@@ -42,7 +42,11 @@ export async function exportVideo(
     return { name, bytes: await download(url, join(folder, name), { ...options, signal: context.signal }) };
   };
   const token = await tokenFor(video, context);
-  const signed = (url: string) => (token === undefined ? url : `${url}?token=${encodeURIComponent(token)}`);
+  const signed = (url: string) => {
+    const target = new URL(url);
+    if (token !== undefined) target.searchParams.set('token', token);
+    return target.href;
+  };
   const source = context.sources ? await exportSource(video, folder, fetchMedia, context) : undefined;
   const files: Files = {
     ...(source && { source }),

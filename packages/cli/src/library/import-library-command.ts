@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import type { Video } from '@framelane/client';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { collected } from '../arguments.ts';
 import { CliError } from '../cli-error.ts';
@@ -25,6 +26,7 @@ type ImportFlags = {
   concurrency: number;
   transfer?: Transfer;
   workFolder: string;
+  playbackPolicy?: Video['playbackPolicy'];
   wait?: boolean;
   report?: string;
 };
@@ -120,6 +122,12 @@ function withImportOptions(command: Command): Command {
       ).choices(['url', 'upload']),
     )
     .option('--work-folder <folder>', 'for files between download and upload', './framelane-import')
+    .addOption(
+      new Option(
+        '--playback-policy <policy>',
+        'of all new videos (default: what the source says, else public)',
+      ).choices(['public', 'signed']),
+    )
     .option('--wait', 'wait until the videos are ready')
     .option('--report <file>', 'write the report to this file, as JSON');
 }
@@ -145,6 +153,8 @@ async function runImport(
       dryRun: flags.dryRun ?? false,
       limit: flags.limit ?? Number.POSITIVE_INFINITY,
       workspaceId: workspace.id,
+      environment,
+      playbackPolicy: flags.playbackPolicy,
       onEntry: (entry) => output.note(lineOf(entry)),
     },
     {

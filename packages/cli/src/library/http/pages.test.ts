@@ -6,8 +6,8 @@ const entries = (...ids: string[]) => ids.map((id) => ({ id }));
 
 async function read(getPage: (position: number) => Page<number>): Promise<(string | undefined)[]> {
   const found: (string | undefined)[] = [];
-  for await (const entry of allPages('Example', 1, async (position) => getPage(position), idOf))
-    found.push(idOf(entry));
+  for await (const { id } of allPages('Example', 1, async (position) => getPage(position), idOf))
+    found.push(id);
   return found;
 }
 

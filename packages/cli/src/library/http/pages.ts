@@ -10,7 +10,7 @@ export type Page<Position> = {
 };
 
 /**
- * Yields the entries of all pages of a list. An entry that a later page repeats, because the library changes meanwhile, is left out. Throws a
+ * Yields the entries of all pages of a list, with their ids. An entry that a later page repeats, because the library changes meanwhile, is left out. Throws a
  * TransferError if the service returns the same position, or only entries of earlier pages.
  */
 export async function* allPages<Position>(
@@ -18,12 +18,12 @@ export async function* allPages<Position>(
   first: Position,
   getPage: (position: Position) => Promise<Page<Position>>,
   idOf: (entry: unknown) => string | undefined,
-): AsyncGenerator<unknown, void> {
+): AsyncGenerator<{ id: string | undefined; entry: unknown }, void> {
   const seen = new Set<string>();
   let position = first;
   for (let pages = 1; ; pages += 1) {
     const { entries, next } = await getPage(position);
-    const fresh = entries.filter((entry) => isFresh(idOf(entry), seen));
+    const fresh = entries.map((entry) => ({ id: idOf(entry), entry })).filter(({ id }) => isFresh(id, seen));
     yield* fresh;
     if (next === undefined) return;
     const repeats = JSON.stringify(next) === JSON.stringify(position);

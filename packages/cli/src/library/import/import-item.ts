@@ -14,6 +14,8 @@ import { MARKS, originsOf, type VideoFields, videoFields } from './video-fields.
 
 /** As long as the API keeps an `Idempotency-Key`: until then the same request returns the same ticket. */
 const TICKET_SECONDS = 24 * 60 * 60;
+/** The longest URL that the API accepts. Signed URLs can be longer. */
+const MAX_URL = 2048;
 const FIRST_POLL_MS = 500;
 const LONGEST_POLL_MS = 5_000;
 
@@ -48,6 +50,7 @@ export async function importItem(
   if (step.kind === 'create' && step.replaces !== undefined) await deleteVideo(context, step.replaces);
   const videoId = await withFile(item, { step, fields, details }, context);
   const { size } = await arrival(context, videoId);
+  await rm(fetchedPath(item, context), { force: true });
   await client.videos.update(
     videoId,
     { metadata: { [MARKS.importing]: null, [MARKS.importedFrom]: originsOf(item) } },
@@ -72,14 +75,11 @@ async function withFile(item: LibraryItem, work: Work, context: ImportContext): 
     return step.videoId;
   }
   const media = await item.media();
-  if (transfer === 'url' && 'url' in media) {
+  if (transfer === 'url' && 'url' in media && media.url.length <= MAX_URL) {
     if (step.kind === 'continue') await deleteVideo(context, step.videoId);
     return importUrl(media, work, context);
   }
-  const { path, remove } = await localFile(item, media, context);
-  const videoId = await uploadFile(path, work, context);
-  await remove();
-  return videoId;
+  return uploadFile(await localFile(item, media, context), work, context);
 }
 
 /** An engine fetches the file. */
@@ -89,9 +89,17 @@ async function importUrl(
   { client, signal }: ImportContext,
 ): Promise<string> {
   const body = { ...fields, url, ...(headers && { headers }) };
-  const { id } = await client.videos.import(body, { signal });
+  const { id } = await client.videos.import(body, { signal }).catch(explainRefusedUrl);
   await details(id);
   return id;
+}
+
+function explainRefusedUrl(error: unknown): never {
+  const [{ field = '', message = '' } = {}] = error instanceof ApiError ? (error.problem.errors ?? []) : [];
+  if (field !== 'body/url') throw error;
+  throw new CliError(`Framelane does not fetch the file: its URL ${message}. Add --transfer upload.`, {
+    cause: error,
+  });
 }
 
 /** Sends the file. A ticket of an earlier run is used again while it is valid, so the upload continues where it was. */
@@ -146,18 +154,19 @@ async function deleteVideo({ client, signal }: ImportContext, videoId: string): 
 }
 
 /** The file on this machine; one that is elsewhere is fetched first. */
-async function localFile(
-  { id }: LibraryItem,
-  media: Media,
-  { workFolder, trustedHosts, signal, pause: wait = pause }: ImportContext,
-): Promise<{ path: string; remove: () => Promise<void> }> {
-  if ('path' in media) return { path: media.path, remove: async () => {} };
+async function localFile(item: LibraryItem, media: Media, context: ImportContext): Promise<string> {
+  if ('path' in media) return media.path;
+  const { workFolder, trustedHosts, signal, pause: wait = pause } = context;
   await mkdir(workFolder, { recursive: true });
-  const path = join(workFolder, createHash('sha256').update(id).digest('hex').slice(0, 32));
+  const path = fetchedPath(item, context);
   // An earlier run may have fetched it, but not sent it.
   if (!existsSync(path))
     await download(media.url, path, { headers: media.headers ?? {}, trustedHosts, signal, pause: wait });
-  return { path, remove: () => rm(path, { force: true }) };
+  return path;
+}
+
+function fetchedPath({ id }: LibraryItem, { workFolder }: ImportContext): string {
+  return join(workFolder, createHash('sha256').update(id).digest('hex').slice(0, 32));
 }
 
 /** Waits until the file of a video has arrived. Throws if it does not. */

@@ -15,20 +15,64 @@ class FakeFramelane {
   readonly calls: string[] = [];
   /** What happens to the file of a video, by the path of its URL. */
   readonly failures = new Map<string, Video['error']>();
+  refusesUploads = false;
   service!: FakeService;
+  readonly #tickets = new Map<string, string>();
+  #created = 0;
 
   static async start(): Promise<FakeFramelane> {
     const framelane = new FakeFramelane();
     framelane.service = await FakeService.start({
-      'GET /v1/videos': () => ({ body: { data: [...framelane.videos.values()], nextCursor: null } }),
+      'GET /v1/videos': ({ query }) => ({
+        body: {
+          data: [...framelane.videos.values()].filter(
+            ({ environment }) => environment === query.get('environment'),
+          ),
+          nextCursor: null,
+        },
+      }),
       'POST /v1/videos/import': ({ body }) => framelane.#create(JSON.parse(body)),
+      'POST /v1/videos/upload-ticket': ({ headers, body }) =>
+        framelane.#ticket(String(headers['idempotency-key']), JSON.parse(body)),
+      'POST /upload': ({ headers }) => framelane.#upload(String(headers['x-upload-token'])),
     });
     return framelane;
   }
 
+  /** The same key returns a ticket for the same video, or says that it accepts no upload any more. */
+  #ticket(key: string, { title, metadata }: { title: string; metadata: Video['metadata'] }): ServiceReply {
+    const known = this.videos.get(this.#tickets.get(key) ?? '');
+    if (known !== undefined && known.status !== 'uploading') {
+      const problem = { code: 'upload_ticket_closed', detail: 'Closed.', requestId: 'req_1' };
+      return { status: 409, body: problem };
+    }
+    // A deleted video is in the stored response, too.
+    const videoId = this.#tickets.get(key) ?? this.add({ title, metadata }).id;
+    this.calls.push(`ticket ${videoId.slice(-1)}`);
+    this.#tickets.set(key, videoId);
+    return { status: 201, body: { videoId, uploadUrl: `${this.service.url}/upload`, uploadToken: videoId } };
+  }
+
+  #upload(videoId: string): ServiceReply {
+    this.calls.push(`upload ${videoId.slice(-1)}`);
+    if (this.refusesUploads) return { status: 503 };
+    Object.assign(this.videos.get(videoId) ?? {}, { status: 'processing', size: 4 });
+    return { status: 202, body: { videoId } };
+  }
+
   add(fields: Partial<Video>): Video {
-    const id = `vid_${String(this.videos.size + 1).padStart(26, '0')}`;
-    const video = { id, status: 'uploading', metadata: {}, error: null, import: null, size: null, ...fields };
+    this.#created += 1;
+    const id = `vid_${String(this.#created).padStart(26, '0')}`;
+    const video = {
+      id,
+      environment: 'live',
+      status: 'uploading',
+      metadata: {},
+      error: null,
+      import: null,
+      size: null,
+      ...fields,
+    };
     this.videos.set(id, video as Video);
     this.#route(video as Video);
     return video as Video;
@@ -53,7 +97,8 @@ class FakeFramelane {
     this.service.on(`GET ${path}`, () => {
       const error = this.failures.get(new URL(video.import?.url ?? 'http://x/').pathname);
       if (video.status === 'uploading' && error) Object.assign(video, { status: 'failed', error });
-      if (video.status === 'uploading') Object.assign(video, { status: 'processing', size: 1000 });
+      if (video.status === 'uploading' && video.import !== null)
+        Object.assign(video, { status: 'processing', size: 1000 });
       return { body: video };
     });
     this.service.on(`PATCH ${path}`, ({ body }) => {
@@ -123,7 +168,7 @@ function run(
   const baseUrl = `${framelane.service.url}/v1`;
   return importLibrary(
     source,
-    { ...defaults, workspaceId: 'ws_1', onEntry: () => {}, ...options },
+    { ...defaults, workspaceId: 'ws_1', environment: 'live', onEntry: () => {}, ...options },
     {
       client: createClient({ baseUrl, apiKey: 'svc_live_x', workspaceId: 'ws_1', retries: 0 }),
       transfer: 'url',
@@ -242,15 +287,81 @@ test('Ctrl-C ends the run between two videos, and is no failure of a video', asy
   expect(framelane.calls).toEqual(['import a', 'captions a']);
 });
 
-test('a file that this machine has fetched is kept for the next run if the upload fails', async () => {
+async function uploads(run: (list: LibraryItem[], context: Partial<ImportContext>) => Promise<void>) {
   await using media = await FakeService.start({ 'GET /a': { body: 'film' } });
-  const fetched = item('a', { media: async () => ({ url: `${media.url}/a` }) });
-  const context = { transfer: 'upload' as const, trustedHosts: new Set(['127.0.0.1']) };
-  for (const _ of ['first', 'second']) {
-    const { report } = await run([fetched], {}, context);
-    // The fake has no tickets.
-    expect(report.counts.failed).toBe(1);
-  }
-  expect(await readdir(workFolder)).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
-  expect(media.requests).toHaveLength(1);
+  const details = async () => ({ captions: [], warnings: [] });
+  const fetched = item('a', { details, media: async () => ({ url: `${media.url}/a` }) });
+  await run([fetched], { transfer: 'upload', trustedHosts: new Set(['127.0.0.1']) });
+  return media.requests.length;
+}
+
+test('an upload that failed is continued in the next run: the same file, the same video', async () => {
+  const downloads = await uploads(async (list, context) => {
+    framelane.refusesUploads = true;
+    expect((await run(list, {}, context)).report.counts.failed).toBe(1);
+    expect(await readdir(workFolder)).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+    framelane.refusesUploads = false;
+    expect((await run(list, {}, context)).report.counts.imported).toBe(1);
+    expect(await readdir(workFolder)).toEqual([]);
+  });
+  expect(downloads).toBe(1);
+  expect(framelane.calls).toEqual(['ticket 1', 'upload 1', 'ticket 1', 'upload 1']);
+});
+
+test('an upload whose ticket is unknown by now replaces the video', async () => {
+  framelane.add({ title: 'old', metadata: { importing: 'mux:a' } });
+  await uploads(async (list, context) => {
+    expect((await run(list, {}, context)).report.counts.imported).toBe(1);
+  });
+  expect(framelane.calls).toEqual(['ticket 2', 'delete old', 'upload 2']);
+});
+
+test('a video that somebody has deleted meanwhile is created again', async () => {
+  await uploads(async (list, context) => {
+    await run(list, {}, context);
+    for (const { id } of framelane.videos.values())
+      framelane.service.on(`GET /v1/videos/${id}`, {
+        status: 404,
+        body: { code: 'video_not_found', detail: '' },
+      });
+    framelane.videos.clear();
+    expect((await run(list, {}, context)).report.counts.imported).toBe(1);
+  });
+  expect(framelane.calls).toEqual(['ticket 1', 'upload 1', 'ticket 1', 'ticket 2', 'upload 2']);
+});
+
+test('a video of the other environment is not known', async () => {
+  framelane.add({ environment: 'test', status: 'ready', metadata: { importedFrom: 'mux:a' } });
+  expect((await run([item('a')])).report.counts.imported).toBe(1);
+});
+
+test('a URL that is longer than the API accepts is fetched by this machine', async () => {
+  await using media = await FakeService.start({ 'GET /a': { body: 'film' } });
+  const url = `${media.url}/a?signature=${'x'.repeat(2048)}`;
+  const { report } = await run(
+    [item('a', { media: async () => ({ url }) })],
+    {},
+    {
+      trustedHosts: new Set(['127.0.0.1']),
+    },
+  );
+  expect(report.counts.imported).toBe(1);
+  expect(framelane.calls).toContain('upload 1');
+});
+
+test('a URL that Framelane refuses', async () => {
+  const errors = [{ field: 'body/url', code: 'format', message: 'must have a public address' }];
+  framelane.service.on('POST /v1/videos/import', {
+    status: 400,
+    body: { code: 'validation_failed', detail: 'Invalid.', requestId: 'req_1', errors },
+  });
+  expect((await run([item('a')])).report.items[0]?.reason).toBe(
+    'Framelane does not fetch the file: its URL must have a public address. Add --transfer upload.',
+  );
+});
+
+test('the playback policy of the user replaces that of the source', async () => {
+  await run([item('a', { fields: { playbackPolicy: 'public' } })], { playbackPolicy: 'signed' });
+  const request = framelane.service.requests.find(({ path }) => path === '/v1/videos/import');
+  expect(JSON.parse(request?.body ?? '')).toMatchObject({ playbackPolicy: 'signed' });
 });

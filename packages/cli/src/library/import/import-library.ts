@@ -1,3 +1,4 @@
+import type { Video } from '@framelane/client';
 import pMap from 'p-map';
 import { inOneLine } from '../in-one-line.ts';
 import type { BrokenItem, LibraryItem, LibrarySource } from '../library-item.ts';
@@ -14,6 +15,10 @@ export type ImportOptions = Filter & {
   /** How many videos are imported at most. */
   limit: number;
   workspaceId: string;
+  /** Videos of the other environment are not known: those of a test key are removed after a day. */
+  environment: Video['environment'];
+  /** Replaces what the source says. */
+  playbackPolicy?: Video['playbackPolicy'] | undefined;
   /** Called for each video when its outcome is known. */
   onEntry: (entry: ReportEntry) => void;
 };
@@ -31,7 +36,7 @@ export async function importLibrary(
 ): Promise<{ report: ImportReport; stopped?: unknown }> {
   const { signal } = context;
   const entries: ReportEntry[] = [];
-  const known = await knownVideos(context);
+  const known = await knownVideos(options, context);
   const run = async ({ item, step }: PlannedItem) => {
     const entry = await outcomeOf(item, step, options, context);
     // An abort is no failure of the video.
@@ -51,9 +56,12 @@ export async function importLibrary(
   return complete ? { report } : { report, stopped };
 }
 
-async function knownVideos({ client, signal }: ImportContext): Promise<KnownVideos> {
+async function knownVideos(
+  { environment }: ImportOptions,
+  { client, signal }: ImportContext,
+): Promise<KnownVideos> {
   const known = new KnownVideos();
-  for await (const video of client.videos.list({ limit: 100 }, { signal })) known.add(video);
+  for await (const video of client.videos.list({ limit: 100, environment }, { signal })) known.add(video);
   return known;
 }
 
@@ -99,10 +107,14 @@ function stepFor(item: WantedItem, known: KnownVideos, names: Map<string, string
   return nextStep(item, known.get(item.id));
 }
 
+function withPolicy(item: LibraryItem, playbackPolicy: ImportOptions['playbackPolicy']): LibraryItem {
+  return playbackPolicy === undefined ? item : { ...item, fields: { ...item.fields, playbackPolicy } };
+}
+
 async function outcomeOf(
   item: WantedItem,
   step: Step,
-  { dryRun }: ImportOptions,
+  { dryRun, playbackPolicy }: ImportOptions,
   context: ImportContext,
 ): Promise<ReportEntry> {
   const { id, name } = item;
@@ -123,7 +135,11 @@ async function outcomeOf(
     };
   if (dryRun) return { ...base, outcome: 'planned', bytes: item.size ?? null, warnings: item.warnings ?? [] };
   try {
-    return { ...base, outcome: 'imported', ...(await importItem(item, step, context)) };
+    return {
+      ...base,
+      outcome: 'imported',
+      ...(await importItem(withPolicy(item, playbackPolicy), step, context)),
+    };
   } catch (error) {
     return { ...base, outcome: 'failed', reason: inOneLine(error) };
   }

@@ -48,10 +48,12 @@ export class KnownVideos {
   add(video: KnownVideo): void {
     const { id, status, metadata, error, import: fetched } = video;
     const { [MARKS.importing]: importing, [MARKS.importedFrom]: importedFrom } = metadata;
+    // There may be many videos: the rest of their metadata is not kept.
+    const marks = importing === undefined ? {} : { [MARKS.importing]: importing };
     for (const origin of `${importing ?? ''} ${importedFrom ?? ''}`.split(' ').filter(Boolean)) {
       const other = this.#byOrigin.get(origin);
       if (other === undefined || other.status === 'failed')
-        this.#byOrigin.set(origin, { id, status, metadata, error, import: fetched });
+        this.#byOrigin.set(origin, { id, status, error, import: fetched, metadata: marks });
     }
   }
 

@@ -50,6 +50,12 @@ test('a video has its title without the extension, tags, metadata and its date',
   expect(service.requests[0]?.headers.authorization).toBe(`Basic ${btoa('av-key:')}`);
 });
 
+test('a private video becomes signed', async () => {
+  const { service, item } = await onlyItem({}, { public: false });
+  await using _ = service;
+  expect(item.fields).toEqual({ playbackPolicy: 'signed' });
+});
+
 test('lists all pages', async () => {
   const { service, source } = await open({
     'GET /videos': ({ query }) => {

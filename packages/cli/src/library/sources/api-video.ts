@@ -21,6 +21,7 @@ const video = z.object({
   discarded: z.boolean().nullish(),
   tags: z.array(z.string()).nullish(),
   metadata: z.array(z.object({ key: z.string(), value: z.string() })).nullish(),
+  public: z.boolean().nullish(),
   mp4Support: z.boolean().nullish(),
   assets: z.object({ mp4: z.string().nullish() }).nullish(),
 });
@@ -64,16 +65,11 @@ export function apiVideoSource(
 
 async function* items(client: ServiceClient) {
   const list = listOf(client, '/videos', { sortBy: 'createdAt', sortOrder: 'asc' }, 'videoId');
-  for await (const entry of list)
-    yield readEntry('a video of api.video', () => itemOf(client, checkShape(entry, video, client.name)));
+  for await (const { id, entry } of list)
+    yield readEntry('api-video', id, () => itemOf(client, checkShape(entry, video, client.name)));
 }
 
-function listOf(
-  client: ServiceClient,
-  path: string,
-  query: Record<string, string>,
-  idField: string,
-): AsyncGenerator<unknown, void> {
+function listOf(client: ServiceClient, path: string, query: Record<string, string>, idField: string) {
   return allPages(
     client.name,
     1,
@@ -104,6 +100,7 @@ function itemOf(client: ServiceClient, entry: ApiVideo): LibraryItem {
       ...Object.fromEntries((metadata ?? []).map(({ key, value }) => [key, value])),
     },
     createdAt: entry.createdAt ?? entry.publishedAt ?? undefined,
+    fields: entry.public === false ? { playbackPolicy: 'signed' } : {},
     unsupported: discarded ? 'It is discarded at api.video. Restore it there first.' : reasonAgainst(entry),
     media: () => fileOf(client, videoId),
     details: () => detailsAt(client, videoId),
@@ -126,10 +123,10 @@ async function fileOf(client: ServiceClient, videoId: string): Promise<Media> {
 async function detailsAt(client: ServiceClient, videoId: string): Promise<Details> {
   const path = `/videos/${encodeURIComponent(videoId)}`;
   const captions: z.infer<typeof caption>[] = [];
-  for await (const entry of listOf(client, `${path}/captions`, {}, 'srclang'))
+  for await (const { entry } of listOf(client, `${path}/captions`, {}, 'srclang'))
     captions.push(checkShape(entry, caption, client.name));
   let chapters: z.infer<typeof chapter> | undefined;
-  for await (const entry of listOf(client, `${path}/chapters`, {}, 'language'))
+  for await (const { entry } of listOf(client, `${path}/chapters`, {}, 'language'))
     chapters ??= checkShape(entry, chapter, client.name);
   const { src } = chapters ?? {};
   return detailsOf({

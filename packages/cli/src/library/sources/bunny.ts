@@ -72,17 +72,17 @@ export function bunnySource(
 
 async function* items(client: ServiceClient, library: string) {
   const collections = new Map<string, string>();
-  for await (const entry of listOf(client, '/collections')) {
+  for await (const { entry } of listOf(client, '/collections')) {
     const { guid, name } = checkShape(entry, collection, client.name);
     collections.set(guid, name);
   }
-  for await (const entry of listOf(client, '/videos'))
-    yield readEntry('a video of Bunny Stream', () =>
+  for await (const { id, entry } of listOf(client, '/videos'))
+    yield readEntry('bunny', id, () =>
       itemOf(client, { library, collections }, checkShape(entry, video, client.name)),
     );
 }
 
-function listOf(client: ServiceClient, path: string): AsyncGenerator<unknown, void> {
+function listOf(client: ServiceClient, path: string) {
   return allPages(
     client.name,
     1,

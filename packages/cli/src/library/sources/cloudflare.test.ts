@@ -95,6 +95,7 @@ test('a signed video is fetched with a token in place of its id', async () => {
     { requireSignedURLs: true },
   );
   await using _ = service;
+  expect(item.fields).toEqual({ playbackPolicy: 'signed' });
   expect(await item.media()).toEqual({ url: URL_OF_MP4.replace(UID, 'eyJhbGciOi') });
   expect(service.requests.at(-1)?.body).toBe('{"downloadable":true}');
 });

@@ -73,10 +73,8 @@ async function* items(client: ServiceClient) {
     },
     (entry) => z.object({ uid: z.string() }).safeParse(entry).data?.uid,
   );
-  for await (const entry of entries)
-    yield readEntry('a video of Cloudflare Stream', () =>
-      itemOf(client, checkShape(entry, video, client.name)),
-    );
+  for await (const { id, entry } of entries)
+    yield readEntry('cloudflare', id, () => itemOf(client, checkShape(entry, video, client.name)));
 }
 
 /** The list has no cursor: the next page begins a second before the last video, because several can have the same time. */
@@ -96,7 +94,7 @@ function itemOf(client: ServiceClient, entry: CloudflareVideo): LibraryItem {
     filename: `${uid}.mp4`,
     metadata: { cloudflareCreator: creator ?? undefined, ...textsOf(others) },
     createdAt: created,
-    size: undefined,
+    fields: entry.requireSignedURLs ? { playbackPolicy: 'signed' } : {},
     unsupported: readyToStream
       ? undefined
       : `Its status at Cloudflare is "${status?.state ?? 'unknown'}"${status?.errorReasonText ? `: ${status.errorReasonText}` : ''}.`,

@@ -132,13 +132,22 @@ test.each([
   expect(item.unsupported).toBe(reason);
 });
 
+test('an asset without a public playback id becomes signed', async () => {
+  const { service, item } = await onlyItem({}, { ...ASSET, playback_ids: [{ policy: 'signed', id: 'x' }] });
+  await using _ = service;
+  expect(item.fields).toEqual({ playbackPolicy: 'signed' });
+});
+
 test('an asset that lacks a field does not end the list', async () => {
   const { service, source } = await open({
     'GET /video/v1/assets': { body: { data: [{ id: 'bad' }, ASSET] } },
   });
   await using _ = service;
   const [bad, good] = await Array.fromAsync(source.items());
-  expect(bad).toMatchObject({ error: { message: expect.stringContaining('not as documented: status') } });
+  expect(bad).toMatchObject({
+    id: 'mux:bad',
+    error: { message: expect.stringContaining('not as documented: status') },
+  });
   expect(good).toMatchObject({ id: `mux:${ASSET.id}` });
 });
 

@@ -96,10 +96,8 @@ async function* items(client: ServiceClient, streamUrl: string) {
     },
     (entry) => z.object({ id: z.string() }).safeParse(entry).data?.id,
   );
-  for await (const entry of entries)
-    yield readEntry('an asset of Mux', () =>
-      itemOf(client, streamUrl, checkShape(entry, asset, client.name)),
-    );
+  for await (const { id, entry } of entries)
+    yield readEntry('mux', id, () => itemOf(client, streamUrl, checkShape(entry, asset, client.name)));
 }
 
 function itemOf(client: ServiceClient, streamUrl: string, entry: Asset): LibraryItem {
@@ -114,6 +112,7 @@ function itemOf(client: ServiceClient, streamUrl: string, entry: Asset): Library
     passthrough,
     metadata: { muxCreatorId: meta?.creator_id, muxExternalId: meta?.external_id },
     createdAt: new Date(created_at * 1000).toISOString(),
+    fields: playbackId === undefined && entry.playback_ids.length > 0 ? { playbackPolicy: 'signed' } : {},
     unsupported: reasonAgainst(status, is_live),
     warnings:
       texts.length > 0 && playbackId === undefined

@@ -123,8 +123,8 @@ async function* items(client: ServiceClient, path: string, hasToken: boolean) {
     },
     (entry) => z.object({ uuid: z.string() }).safeParse(entry).data?.uuid,
   );
-  for await (const entry of entries) {
-    const item = readEntry('a video of PeerTube', () =>
+  for await (const { id, entry } of entries) {
+    const item = readEntry('peertube', id, () =>
       itemOf(client, checkShape(entry, listed, client.name), hasToken),
     );
     // The list has neither tags nor the whole description.
