@@ -11,10 +11,12 @@ export function explain(error: unknown): string {
   return `This should not have happened: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-function explainProblem({ message: detail, problem, requestId, status }: ApiError): string {
+function explainProblem({ message: detail, code, problem, requestId }: ApiError): string {
   const fields = (problem.errors ?? []).map(({ field, message }) => `  ${field}: ${message}`);
-  const hint = status === 401 ? ['Sign in again with "framelane login".'] : [];
-  return [detail, ...fields, ...hint, `(${problem.code}, request ${requestId})`].join('\n');
+  // The detail repeats a single one.
+  const shown = fields.length > 1 ? fields : [];
+  const hint = code.endsWith('_api_key') ? ['Sign in again with "framelane login".'] : [];
+  return [detail, ...shown, ...hint, `(${code}, request ${requestId})`].join('\n');
 }
 
 /** What codes of Node's sockets mean to a person. */

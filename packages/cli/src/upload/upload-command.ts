@@ -89,7 +89,7 @@ async function send(
   const fields = ticketFields(options);
   const { source, keptTicket } = await openSource(file, connection, fields, host);
   const name = fields.filename ?? basename(file);
-  const line = new ProgressLine(host);
+  const line = new ProgressLine(host, output);
   const rate = new TransferRate();
   const begun = performance.now();
   try {
@@ -99,7 +99,7 @@ async function send(
       resumableAbove: 0,
       signal: host.signal,
       onProgress: ({ sent, total }) =>
-        line.show(progressText(name, sent, total, rate.add(sent, performance.now()))),
+        line.show(progressText(name, sent, total, rate.add(sent, performance.now())), { file, sent, total }),
     });
     line.clear();
     const seconds = (performance.now() - begun) / 1000;

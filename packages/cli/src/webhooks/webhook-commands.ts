@@ -34,10 +34,7 @@ export function addWebhookCommands(program: Command, host: Host): void {
       .command('create')
       .description('register an endpoint, and print its secret')
       .argument('<url>', 'the URL that gets the events')
-      .option(
-        '--event <type...>',
-        'the types of events (default: video.ready, video.failed and video.deleted)',
-      )
+      .option('--events <list>', 'types of events (default: video.ready,video.failed,video.deleted)', words)
       .option('--description <text>', 'what it is for'),
     host,
     async ({ client, output }, { events, description }: CreateOptions, url: string) => {
