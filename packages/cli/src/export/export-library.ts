@@ -1,12 +1,12 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
+import { mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { FramelaneClient, Video } from '@framelane/client';
 import pMap from 'p-map';
 import { EXPORTED_VIDEO_FILE } from '../library/exported-video.ts';
 import { inOneLine } from '../library/in-one-line.ts';
-import { type ExportContext, exportVideo } from './export-video.ts';
+import { type ExportContext, exportVideo, readJson } from './export-video.ts';
 import { folderName, idInFolderName } from './file-names.ts';
 
 /** The list of everything in an export. */
@@ -97,9 +97,9 @@ async function writeLibrary(folder: string, workspaceId: string): Promise<void> 
     yield `${JSON.stringify(head).slice(0, -1)},"videos":[`;
     let separator = '\n';
     for (const name of names) {
-      const video = await readFile(join(folder, name, EXPORTED_VIDEO_FILE), 'utf8').catch(() => undefined);
-      if (video === undefined) continue;
-      yield `${separator}${JSON.stringify({ folder: name, ...JSON.parse(video) })}`;
+      const video = await readJson(join(folder, name, EXPORTED_VIDEO_FILE));
+      if (typeof video !== 'object') continue;
+      yield `${separator}${JSON.stringify({ folder: name, ...video })}`;
       separator = ',\n';
     }
     yield '\n]}\n';

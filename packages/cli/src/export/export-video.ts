@@ -76,10 +76,18 @@ export async function writeJson(path: string, value: unknown): Promise<void> {
   await rename(`${path}.part`, path);
 }
 
+/** The content of a JSON file; undefined if it is missing or damaged. */
+export async function readJson(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
 /** What an earlier run has written, if the video still has the same renditions. */
 async function readEarlier(folder: string, { id, readyAt }: Video): Promise<Files | undefined> {
-  const text = await readFile(join(folder, EXPORTED_VIDEO_FILE), 'utf8').catch(() => '{}');
-  const { success, data } = exportedVideo.safeParse(JSON.parse(text));
+  const { success, data } = exportedVideo.safeParse(await readJson(join(folder, EXPORTED_VIDEO_FILE)));
   return success && data.record.id === id && data.record.readyAt === readyAt ? data.files : undefined;
 }
 

@@ -30,9 +30,9 @@ export const exportedVideo = z.object({
     keepSource: z.union([z.literal('always'), z.literal('never'), z.number()]).optional(),
     audioOnly: z.boolean().nullish(),
     trim: z.object({ start: z.number(), end: z.number().nullish() }).nullish(),
-    watermark: z.unknown(),
+    watermark: z.unknown().optional(),
     /** Not null if the owner has set the poster: otherwise it is a frame of the video. */
-    poster: z.unknown(),
+    poster: z.unknown().optional(),
     readyAt: z.string().nullish(),
   }),
   files: z.object({

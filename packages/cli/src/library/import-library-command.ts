@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { appendFile, writeFile } from 'node:fs/promises';
 import type { Video } from '@framelane/client';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { collected } from '../arguments.ts';
@@ -143,6 +143,8 @@ async function runImport(
     if (!permissions.includes(permission))
       throw new CliError(`The key has no permission ${permission}. Use one that has it.`);
   if (environment === 'test') output.note('The key is a test key: the videos are removed after a day.');
+  // A report that cannot be written is noticed before the work.
+  if (flags.report !== undefined) await appendFile(flags.report, '');
   const { include = [], exclude = [], concurrency, workFolder } = flags;
   const { report, stopped } = await importLibrary(
     source,
@@ -166,8 +168,8 @@ async function runImport(
       signal,
     },
   );
-  if (flags.report !== undefined) await writeFile(flags.report, `${JSON.stringify(report, null, 2)}\n`);
   output.result(report, describeReport);
+  if (flags.report !== undefined) await writeFile(flags.report, `${JSON.stringify(report, null, 2)}\n`);
   if (stopped !== undefined) throw stopped;
   if (report.counts.failed > 0)
     throw new CliError(
@@ -196,6 +198,7 @@ function wholeNumber(min: number, max: number): (text: string) => number {
 }
 
 function readUrl(text: string): string {
-  if (URL.canParse(text) && /^https?:/.test(text)) return text.replace(/\/+$/, '');
-  throw new CliError(`"${text}" is not a URL. Use one such as https://sandbox.api.video.`);
+  if (!URL.canParse(text) || !/^https?:/.test(text))
+    throw new CliError(`"${text}" is not a URL. Use one such as https://sandbox.api.video.`);
+  return text.endsWith('/') ? text.slice(0, -1) : text;
 }
