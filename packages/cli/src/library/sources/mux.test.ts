@@ -77,17 +77,25 @@ test('an asset has title, passthrough, dates and ids', async () => {
 });
 
 test('the master is requested and waited for', async () => {
-  const states = ['preparing', 'ready'];
+  const masters = [undefined, { status: 'preparing' }, { status: 'ready', url: MASTER }];
   const { service, item } = await onlyItem({
     [`PUT ${path}/master-access`]: { body: { data: { ...ASSET, master: { status: 'preparing' } } } },
-    [`GET ${path}`]: () => {
-      const status = states.shift() ?? 'ready';
-      return { body: { data: { ...ASSET, master: { status, ...(status === 'ready' && { url: MASTER }) } } } };
-    },
+    [`GET ${path}`]: () => ({ body: { data: { ...ASSET, master: masters.shift() } } }),
   });
   await using _ = service;
   expect(await item.media()).toEqual({ url: MASTER });
-  expect(service.requests.find(({ method }) => method === 'PUT')?.body).toBe('{"master_access":"temporary"}');
+  const puts = service.requests.filter(({ method }) => method === 'PUT').map(({ body }) => body);
+  expect(puts).toEqual(['{"master_access":"temporary"}']);
+});
+
+test('the URL of a master that is there already is asked for again, because it expires', async () => {
+  const master = { status: 'ready', url: MASTER };
+  const { service, item } = await onlyItem(
+    { [`GET ${path}`]: { body: { data: { ...ASSET, master } } } },
+    { ...ASSET, master: { ...master, url: 'https://master.mux.com/expired' } },
+  );
+  await using _ = service;
+  expect(await item.media()).toEqual({ url: MASTER });
 });
 
 test('without a master, the highest static rendition is used', async () => {

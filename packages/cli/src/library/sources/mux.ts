@@ -143,16 +143,20 @@ function reasonAgainst(status: string, isLive: boolean | undefined): string | un
 async function masterOf(
   client: ServiceClient,
   streamUrl: string,
-  { id, master, static_renditions }: Asset,
+  { id, static_renditions }: Asset,
   playbackId: string | undefined,
 ): Promise<Media> {
-  if (master?.status === 'ready' && master.url !== undefined) return { url: master.url };
   const path = `/video/v1/assets/${encodeURIComponent(id)}`;
-  await client.put(`${path}/master-access`, z.unknown(), { master_access: 'temporary' });
+  let requested = false;
   const url = await poll(client, 'Mux prepares the master', async () => {
-    const { data } = await client.get(path, oneAsset);
-    if (data.master?.status === 'errored') return { failed: true } as const;
-    return data.master?.status === 'ready' && data.master.url;
+    // The list may be older than the day for which a URL is valid.
+    const { master } = (await client.get(path, oneAsset)).data;
+    if (master?.status === 'ready') return master.url;
+    if (master?.status === 'errored' && requested) return { failed: true } as const;
+    if (master?.status === 'preparing' || requested) return undefined;
+    await client.put(`${path}/master-access`, z.unknown(), { master_access: 'temporary' });
+    requested = true;
+    return undefined;
   });
   if (typeof url === 'string') return { url };
   const [rendition] = (static_renditions?.files ?? [])
