@@ -21,6 +21,12 @@ test('a list that returns the same cursor ends with an error', async () => {
   await expect(read(() => ({ entries: entries('a'), next: 1 }))).rejects.toThrow('a page is repeated');
 });
 
+test('an empty page with a next one, and entries without an id, are no end', async () => {
+  const pages = [[], [{}, {}], [{}]];
+  const list = read((page) => ({ entries: pages[page - 1] ?? [], next: page < 3 ? page + 1 : undefined }));
+  expect(await list).toEqual([undefined, undefined, undefined]);
+});
+
 test('a list that returns the same page for ever ends with an error', async () => {
   let requests = 0;
   const list = read((page) => {

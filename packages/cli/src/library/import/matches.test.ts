@@ -18,9 +18,15 @@ test.each([
   ['2024/Talk.mp4', 'talk*'],
   ['aba', 'ab*ba'],
   ['acb', 'a*b*c'],
+  ['axc', 'a*b*c'],
+  ['abc', 'a*b*bc'],
   ['ab', 'abc'],
 ])('%s does not match %s', (name, pattern) => {
   expect(isWanted(name, include(pattern))).toBe(false);
+});
+
+test('one of several patterns is enough', () => {
+  expect(isWanted('b', include('a', 'b'))).toBe(true);
 });
 
 test('what is excluded is not imported, and without patterns everything is', () => {

@@ -48,6 +48,14 @@ test('a file that is no video is not imported again', () => {
   });
 });
 
+test('an import that was not completed is known as that', () => {
+  const known = new KnownVideos();
+  known.add(video({ metadata: { ...importing, other: 'x' } }));
+  const found = known.get('mux:1');
+  expect(nextStep({}, found)).toMatchObject({ kind: 'continue' });
+  expect(found?.metadata).toEqual(importing);
+});
+
 test('videos are known by all ids of their originals; one that is not failed counts', () => {
   const known = new KnownVideos();
   known.add(video({ id: 'vid_3', status: 'failed', metadata: importing }));

@@ -39,6 +39,29 @@ test('what fits is kept as it is, and the original is marked', () => {
   });
 });
 
+test('what is missing is left out', () => {
+  expect(fieldsOf({})).toEqual({
+    fields: { filename: 'x.mp4', metadata: { importing: 'mux:1' } },
+    warnings: [],
+  });
+});
+
+test('the marks of an earlier import are not those of this one', () => {
+  const metadata = { importing: 'x:1', importedFrom: 'x:1', originalCreatedAt: '2001-01-01T00:00:00Z' };
+  expect(fieldsOf({ metadata, createdAt: '2020-01-01T00:00:00Z' }).fields.metadata).toEqual({
+    importing: 'mux:1',
+    originalCreatedAt: '2001-01-01T00:00:00Z',
+  });
+  expect(originsOf({ id: 'mux:1', metadata: {} })).toBe('mux:1');
+});
+
+test('a name that consists of refused characters is left out', () => {
+  expect(fieldsOf({ metadata: { '\u0007': 'x', ok: 'y' } }).fields.metadata).toEqual({
+    importing: 'mux:1',
+    ok: 'y',
+  });
+});
+
 test('what is too long is cut, with a warning', () => {
   const { fields, warnings } = fieldsOf({
     title: `${'a'.repeat(511)}🎬`,

@@ -38,6 +38,13 @@ test('captions belong to the name with the dot if there is such a file', () => {
   expect(second).toMatchObject({ media: 'take.mp4', captions: [{ language: 'en' }] });
 });
 
+test('other files are ignored', () => {
+  expect(findMedia(['a.mp4.txt', 'a.mp3.part', 'b.mp4', 'b.vtt.bak', 'c.mpg', 'c.backup.vtt'])).toEqual([
+    { media: 'b.mp4', audioOnly: false, captions: [] },
+    { media: 'c.mpg', audioOnly: false, captions: [] },
+  ]);
+});
+
 test('hidden files are ignored', () => {
   expect(findMedia(['.a.mp4', '._b.mov', 'c.mp4', '.c.json'])).toEqual([
     { media: 'c.mp4', audioOnly: false, captions: [] },
