@@ -387,6 +387,15 @@ export const GROUPS = [
     mutate: ['packages/client/src/{api,list,retries,verify-webhook,wait-until-ready}.ts'],
     tests: ['packages/client/src/*.test.ts', 'packages/client/tests/{client,resources}.test.ts'],
   },
+  pure('library', 'packages/cli/src', [
+    'export/file-names',
+    'library/http/pages',
+    'library/http/retrying',
+    'library/import/matches',
+    'library/import/next-step',
+    'library/import/video-fields',
+    'library/sources/sidecars',
+  ]),
   pure('service-kit', 'packages/service-kit/src', [
     'for-each-settled',
     'health',
