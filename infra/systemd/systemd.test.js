@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { isInPath } from '../../packages/framelane/src/machine/missing-programs.js';
 import { requires } from '../../packages/test-kit/src/requires.ts';
 import { ROOT } from '../bootstrap/project.js';
-import { isInPath } from '../bootstrap/system-programs.js';
 import { readAll, stopSeconds, variablesOf } from '../testing/service-settings.js';
 
 const SERVICES = ['control-plane', 'engine'];

@@ -58,9 +58,7 @@ export function SignInWords() {
       <Text>
         {providerName === undefined ? 'The console opens' : 'The console also opens'} with a one-time link.{' '}
         {adminCommand !== undefined && (
-          <>
-            <code>npm start</code> prints one.{' '}
-          </>
+          <>The start of Framelane prints one. </>
         )}
         An operator creates another{place} with:
       </Text>
