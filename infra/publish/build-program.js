@@ -4,14 +4,14 @@ import { dirname, join, relative } from 'node:path';
 import { directoryOf, FRONT_ENDS, folderOf, keyOf } from '../../packages/web-build/src/front-ends.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { packageTree } from './package-tree.js';
-import { compiledManifest, programManifest, withDependencies } from './program-manifests.js';
+import { compiledManifest, PROGRAM, programManifest, withDependencies } from './program-manifests.js';
 
 /**
  * Builds the package `framelane` (ADR 93) into packages/framelane/dist, which npm can pack and publish. It contains the compiled
  * workspace packages and all other packages that they need at run time, so that people run what the tests have run.
  */
 
-const SOURCE = join(ROOT, 'packages/framelane');
+const SOURCE = join(ROOT, 'packages', PROGRAM);
 const TARGET = join(SOURCE, 'dist');
 const COMPILED = join(TARGET, '.compiled');
 
@@ -37,6 +37,8 @@ function buildProgram() {
   writeManifests(packages);
   copyFileSync(join(SOURCE, 'README.md'), join(TARGET, 'README.md'));
   copyFileSync(join(ROOT, 'LICENSE'), join(TARGET, 'LICENSE'));
+  // Of packages that lack them.
+  cpSync(join(ROOT, 'infra/licences/texts'), join(TARGET, 'licences'), { recursive: true });
 }
 
 /** Types are checked elsewhere. */

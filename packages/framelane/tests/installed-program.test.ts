@@ -77,7 +77,7 @@ test.each([
 });
 
 test('starts in an empty folder, and its example uploads a video that is played', async () => {
-  node = spawn(program.command, ['start'], {
+  node = spawn('setpriv', ['--pdeathsig=TERM', program.command, 'start'], {
     cwd: program.directory,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
