@@ -37,6 +37,10 @@ function buildProgram() {
   writeManifests(packages);
   copyFileSync(join(SOURCE, 'README.md'), join(TARGET, 'README.md'));
   copyFileSync(join(ROOT, 'LICENSE'), join(TARGET, 'LICENSE'));
+  cpSync(join(ROOT, 'infra/systemd'), join(TARGET, 'systemd'), {
+    recursive: true,
+    filter: (file) => !file.endsWith('.js'),
+  });
   // Of packages that lack them.
   cpSync(join(ROOT, 'infra/licences/texts'), join(TARGET, 'licences'), { recursive: true });
 }

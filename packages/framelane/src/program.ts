@@ -9,7 +9,8 @@ export async function run(args: readonly string[]): Promise<void> {
   await createProgram().parseAsync(args, { from: 'user' });
 }
 
-function createProgram(): Command {
+/** All commands. */
+export function createProgram(): Command {
   const program = new Command('framelane')
     .description('A video service that you run yourself. On one machine: framelane start')
     .version(VERSION)
