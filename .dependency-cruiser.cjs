@@ -2,7 +2,7 @@
  * Imports only go down:
  *   acceptance → client, hls-conformance, test-kit
  *   cli → client
- *   single-node → services → message-bus → service-kit → contracts
+ *   framelane → single-node → services → message-bus → service-kit → contracts
  *   services → object-store → contracts
  *   services → address-guard, captions (these two import no other package)
  *   control-plane, single-node → web-build (which reads the files of services/player, services/console and services/docs-site)
@@ -60,7 +60,8 @@ module.exports = {
       from: { path: '^(services|packages)/' },
       to: { path: '^infra/' },
     },
-    layer('services-know-no-host', '^services/', '^packages/(single-node|acceptance)/'),
+    layer('services-know-no-host', '^services/', '^packages/(single-node|framelane|acceptance)/'),
+    layer('nothing-imports-the-program', '^(services|packages/(?!framelane/))', '^packages/framelane/'),
     layer('player-stands-alone', '^services/player/', '^(services/(?!player/)|packages/)'),
     layer(
       'console-knows-the-client',

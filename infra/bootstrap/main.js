@@ -10,6 +10,7 @@ import { fail } from './terminal.js';
 const SCRIPTS = {
   start: { program: 'packages/single-node/src/main.ts', systemPrograms: { forTests: false } },
   test: { program: 'infra/testing/run-checks.js', systemPrograms: { forTests: true } },
+  doctor: { program: 'packages/framelane/src/doctor/checkout.ts' },
   admin: { program: 'packages/single-node/src/cli/admin.ts' },
   'rotate-secret': { program: 'packages/single-node/src/cli/rotate-secret.ts' },
 };

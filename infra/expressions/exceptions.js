@@ -10,7 +10,11 @@ export const FORMATS = ['binary', 'date', 'date-time', 'int64', 'uri'];
  */
 export const EXCEPTIONS = [
   { source: 'packages/service-kit/src/settings.ts', pattern: '\\/+$', reason: OF_THE_OPERATOR },
-  { source: 'services/control-plane/src/admin/main.ts', pattern: '\\/+$', reason: OF_THE_OPERATOR },
+  {
+    source: 'services/control-plane/src/admin/run-control-plane-admin.ts',
+    pattern: '\\/+$',
+    reason: OF_THE_OPERATOR,
+  },
   { source: 'services/player/src/state.ts', pattern: '\\/+$', reason: OF_THE_OPERATOR },
   { source: 'express-openapi-validator/dist/framework/', reason: OWN_DOCUMENT },
   { source: 'router/lib/layer.js', reason: OWN_DOCUMENT },

@@ -6,10 +6,10 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { isAllowedAddress, readRanges } from '../../packages/address-guard/src/address-ranges.ts';
 import { QUEUES } from '../../packages/contracts/src/topology.ts';
+import { isInPath } from '../../packages/framelane/src/machine/missing-programs.js';
 import { requires } from '../../packages/test-kit/src/requires.ts';
 import { READINESS_TIMEOUT_MS, readEngineConfig } from '../../services/engine/src/config.ts';
 import { ROOT } from '../bootstrap/project.js';
-import { isInPath } from '../bootstrap/system-programs.js';
 import { renderKustomization } from '../testing/kustomize.js';
 import { imageOf, readAll, SECRETS, stopSeconds, variablesOf } from '../testing/service-settings.js';
 

@@ -5,12 +5,18 @@ import { pathToFileURL } from 'node:url';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** The services whose production dependencies the images contain. Those of the player, the console and the docs site are in their built files. */
-const SERVICES = ['control-plane', 'engine', 'player', 'console', 'docs-site'];
+/**
+ * The packages whose production dependencies are distributed: in the images and in the program. Those of the player, the console and the docs site
+ * are in their built files.
+ */
+const DISTRIBUTED = [
+  ...['services/control-plane', 'services/engine', 'services/player', 'services/console', 'services/docs-site'],
+  'packages/framelane',
+];
 
 /**
- * The npm packages that the images contain, sorted by name: the production dependencies of the services and of the workspace packages that
- * they use. Optional dependencies and the workspace packages themselves are left out. `licence` is an SPDX expression, or undefined;
+ * The npm packages that the images and the program contain, sorted by name: the production dependencies of the services, of the program and
+ * of the workspace packages that they use. Optional dependencies and the workspace packages themselves are left out. `licence` is an SPDX expression, or undefined;
  * `folder` is the installed package.
  */
 export function productionPackages() {
@@ -27,9 +33,9 @@ export function productionPackages() {
       if (next !== undefined) visit(next);
     }
   };
-  for (const service of SERVICES) visit(join(ROOT, 'services', service, 'package.json'));
+  for (const folder of DISTRIBUTED) visit(join(ROOT, folder, 'package.json'));
   return [...found.values()]
-    .filter(({ name }) => !name.startsWith('@framelane/'))
+    .filter(({ name }) => !/^(@framelane\/|framelane$)/.test(name))
     .sort((a, b) => a.name.localeCompare(b.name, 'en') || a.version.localeCompare(b.version, 'en'));
 }
 

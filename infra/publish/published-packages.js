@@ -26,15 +26,22 @@ export function publishedManifest(name) {
   const manifest = readManifest(name);
   return {
     ...Object.fromEntries(KEPT.filter((field) => field in manifest).map((field) => [field, manifest[field]])),
+    ...aboutPackage(name),
+    ...(manifest.imports && { imports: { '#openapi': './openapi.d.ts' } }),
+    exports: { ...compiled(manifest.exports), './package.json': './package.json' },
+    ...(manifest.bin && { bin: compiled(manifest.bin) }),
+    dependencies: withVersions(manifest.dependencies ?? {}),
+  };
+}
+
+/** What registries show of the package in a folder of `packages`. */
+export function aboutPackage(name) {
+  return {
     homepage: `${REPOSITORY}/tree/main/packages/${name}#readme`,
     bugs: `${REPOSITORY}/issues`,
     repository: { type: 'git', url: `git+${REPOSITORY}.git`, directory: `packages/${name}` },
     // npm keeps a new package with a scope private unless it is told otherwise.
     publishConfig: { access: 'public' },
-    ...(manifest.imports && { imports: { '#openapi': './openapi.d.ts' } }),
-    exports: { ...compiled(manifest.exports), './package.json': './package.json' },
-    ...(manifest.bin && { bin: compiled(manifest.bin) }),
-    dependencies: withVersions(manifest.dependencies ?? {}),
   };
 }
 

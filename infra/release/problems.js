@@ -64,3 +64,19 @@ export function problemsOfPackage({ name, exports, bin = {} }, files) {
     ...needless.map((path) => `${name} contains ${path}.`),
   ];
 }
+
+/** What is wrong with the files of the packed program. `built` are the files in the folder of its package, all of which it needs. */
+export function problemsOfProgram({ name, bin }, files, built) {
+  const needed = [
+    'README.md',
+    'LICENSE',
+    ...Object.values(bin).map((path) => path.replace(/^\.\//, '')),
+    ...built,
+  ];
+  const missing = [...new Set(needed)].filter((path) => !files.includes(path));
+  const needless = files.filter((path) => /\.test\.[cm]?js$|\.ts$/.test(path));
+  return [
+    ...missing.map((path) => `${name} lacks ${path}.`),
+    ...needless.map((path) => `${name} contains ${path}.`),
+  ];
+}

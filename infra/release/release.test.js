@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ROOT } from '../bootstrap/project.js';
 import { isNewer, released, sections } from './changelog.js';
-import { problemsOfExceptions, problemsOfFiles, problemsOfPackage } from './problems.js';
+import { problemsOfExceptions, problemsOfFiles, problemsOfPackage, problemsOfProgram } from './problems.js';
 import { setVersion } from './set-version.js';
 import { currentVersion, versionPlaces, versionsIn } from './version-places.js';
 
@@ -111,6 +111,20 @@ describe('what forbids a release', () => {
       needless.map((path) => `p contains ${path}.`),
     );
   });
+});
+
+test('a packed program lacks no file that was built, and has no sources and tests', () => {
+  const manifest = { name: 'p', bin: { p: './src/main.js' } };
+  const built = ['LICENSE', 'README.md', 'node_modules/a/index.js', 'package.json', 'src/main.js'];
+  expect(problemsOfProgram(manifest, built, built)).toEqual([]);
+  expect(problemsOfProgram(manifest, ['LICENSE', 'README.md', 'package.json'], built)).toEqual([
+    'p lacks src/main.js.',
+    'p lacks node_modules/a/index.js.',
+  ]);
+  expect(problemsOfProgram(manifest, [...built, 'src/a.ts', 'src/a.test.js'], built)).toEqual([
+    'p contains src/a.ts.',
+    'p contains src/a.test.js.',
+  ]);
 });
 
 describe('an exception of the scan', () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { ROOT } from '../bootstrap/project.js';
+import { PROGRAM } from '../publish/program-manifests.js';
 import { PUBLISHED } from '../publish/published-packages.js';
 
 const FOLDER = join(ROOT, '.github/workflows');
@@ -79,7 +80,7 @@ test('the release builds and signs every image of the Dockerfile that compose na
   ])
     expect(job.strategy.matrix.image.toSorted()).toEqual(images);
   const commands = commandsOf(find('release.yml')).join('\n');
-  expect(commands).toContain(`for package in ${PUBLISHED.join(' ')}; do`);
+  expect(commands).toContain(`for package in ${[...PUBLISHED, PROGRAM].sort().join(' ')}; do`);
   expect(commands).toContain('for image in control-plane engine gateway; do');
   const dockerfile = readFileSync(join(ROOT, 'infra/docker/Dockerfile'), 'utf8');
   for (const image of images) expect(dockerfile).toMatch(new RegExp(`^FROM .* AS ${image}$`, 'm'));

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { isInPath } from '../../packages/framelane/src/machine/missing-programs.js';
+import { createProgram } from '../../packages/framelane/src/program.ts';
+import { POSTGRES_STOP_MS } from '../../packages/single-node/src/postgres/postmaster.ts';
 import { requires } from '../../packages/test-kit/src/requires.ts';
-import { ROOT } from '../bootstrap/project.js';
-import { isInPath } from '../bootstrap/system-programs.js';
 import { readAll, SECRETS, stopSeconds, variablesOf } from '../testing/service-settings.js';
 
 const SERVICES = ['control-plane', 'engine'];
@@ -20,16 +21,22 @@ function environmentOf(service) {
   return Object.fromEntries(pairs.map(([, name, value]) => [name, value || SECRETS[name]]));
 }
 
+/** The names of the units, and the command of each. */
+const UNITS = {
+  framelane: 'start',
+  ...Object.fromEntries(SERVICES.map((service) => [`framelane-${service}`, service])),
+};
+
 const analyze = requires(
   'systemd-analyze',
   isInPath('systemd-analyze') ? null : 'systemd-analyze is not installed',
 );
-analyze.test.each(SERVICES)('systemd finds nothing wrong in the unit of the %s', (service) => {
+analyze.test.each(Object.keys(UNITS))('systemd finds nothing wrong in the unit %s', (name) => {
   const folder = mkdtempSync(join(tmpdir(), 'framelane-systemd-'));
   try {
-    const unit = join(folder, `framelane-${service}.service`);
+    const unit = join(folder, `${name}.service`);
     // It also wants the program to exist on this machine.
-    writeFileSync(unit, unitOf(service).replace('/usr/bin/node', process.execPath));
+    writeFileSync(unit, read(`${name}.service`).replace('=framelane ', `=${process.execPath} `));
     const output = execFileSync('sh', ['-c', 'systemd-analyze verify --man=no "$1" 2>&1', 'sh', unit], {
       encoding: 'utf8',
     });
@@ -39,19 +46,26 @@ analyze.test.each(SERVICES)('systemd finds nothing wrong in the unit of the %s',
   }
 });
 
-test.each(SERVICES)(
-  'the unit of the %s starts its program, with the time that it needs to stop',
-  (service) => {
-    expect(optionOf(service, 'WorkingDirectory')).toBe(`/opt/framelane/services/${service}`);
-    expect(optionOf(service, 'ExecStart')).toBe('/usr/bin/node --disable-sigusr1 src/main.ts');
-    expect(existsSync(join(ROOT, 'services', service, 'src/main.ts'))).toBe(true);
-    const longest = {
-      ...environmentOf(service),
-      ...(service === 'engine' && { UPLOAD_DRAIN_SECONDS: '3600' }),
-    };
-    expect(Number(optionOf(service, 'TimeoutStopSec'))).toBeGreaterThan(stopSeconds(service, longest));
-  },
-);
+test.each(Object.entries(UNITS))('the unit %s runs framelane %s', (name, command) => {
+  expect(/^ExecStart=(.*)$/m.exec(read(`${name}.service`))?.[1]).toBe(`framelane ${command}`);
+  expect(createProgram().commands.map((each) => each.name())).toContain(command);
+});
+
+test.each(SERVICES)('the unit of the %s gives it the time that it needs to stop', (service) => {
+  const longest = {
+    ...environmentOf(service),
+    ...(service === 'engine' && { UPLOAD_DRAIN_SECONDS: '3600' }),
+  };
+  expect(Number(optionOf(service, 'TimeoutStopSec'))).toBeGreaterThan(stopSeconds(service, longest));
+});
+
+test('the unit of a single node gives it the time that it needs to stop', () => {
+  const [, limit] = /^TimeoutStopSec=(\d+)$/m.exec(read('framelane.service')) ?? [];
+  const engine = stopSeconds('engine', { ...environmentOf('engine'), UPLOAD_DRAIN_SECONDS: '3600' });
+  const others = stopSeconds('control-plane', environmentOf('control-plane'));
+  // The page builds and the data directory are beside them.
+  expect(Number(limit)).toBeGreaterThan(engine + others + POSTGRES_STOP_MS / 1000 + 6);
+});
 
 test.each(SERVICES)('the %s reads the example of its settings', (service) => {
   expect(optionOf(service, 'EnvironmentFile')).toBe(`/etc/framelane/${service}.env`);
@@ -60,8 +74,8 @@ test.each(SERVICES)('the %s reads the example of its settings', (service) => {
   expect(() => readAll(service, environment)).not.toThrow();
 });
 
-test('each service has a user of its own', () => {
-  const users = SERVICES.map((service) => optionOf(service, 'User'));
-  expect(new Set(users).size).toBe(2);
+test('each unit has a user of its own', () => {
+  const users = Object.keys(UNITS).map((name) => /^User=(.*)$/m.exec(read(`${name}.service`))?.[1]);
+  expect(new Set(users).size).toBe(3);
   for (const user of users) expect(read('framelane.sysusers')).toMatch(new RegExp(`^u ${user} `, 'm'));
 });

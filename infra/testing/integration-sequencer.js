@@ -9,6 +9,7 @@ export const LONGEST_INTEGRATION_TESTS = [
   'source/codecs',
   'transcode/transcode-worker',
   'single-node/tests/single-node',
+  'framelane/tests/installed-program',
   'transcode/packagings',
   'source/orientation-and-colours',
   'control-plane/tests/property',

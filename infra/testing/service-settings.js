@@ -10,7 +10,7 @@ import { stopLimitMs } from '../../services/engine/src/engine.ts';
 import { ROOT } from '../bootstrap/project.js';
 
 /** Where each service says how long the phases of its stop may take. */
-const PROGRAMS = { 'control-plane': 'run-control-plane.ts', engine: 'main.ts' };
+const PROGRAMS = { 'control-plane': 'run-control-plane.ts', engine: 'run-engine.ts' };
 
 const READERS = { 'control-plane': readControlPlaneConfig, engine: readEngineConfig };
 

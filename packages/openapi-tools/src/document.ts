@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** A server as OpenAPI describes it. */
 export type Server = {
@@ -9,7 +10,7 @@ export type Server = {
 };
 
 /** The folder of the contract. */
-export const CONTRACT = join(import.meta.dirname, '../../../openapi');
+export const CONTRACT = dirname(fileURLToPath(import.meta.resolve('@framelane/openapi/package.json')));
 
 /** Reads the bundled public contract, as committed. */
 export function readOpenApiDocument(): Record<string, unknown> {

@@ -41,3 +41,8 @@ const amqpSettings = z.object({ AMQP_URL: setting.amqpUrl() });
 export function readAmqpUrl(env: NodeJS.ProcessEnv): string {
   return readSettings(amqpSettings, env).AMQP_URL;
 }
+
+/** The names of these settings. */
+export const SETTING_NAMES: readonly string[] = [s3Settings, amqpSettings].flatMap(({ shape }) =>
+  Object.keys(shape),
+);

@@ -36,6 +36,9 @@ const settings = z.object({
   OTEL_RESOURCE_ATTRIBUTES: setting.text().optional(),
 });
 
+/** The names of the settings. */
+export const SETTING_NAMES: readonly string[] = Object.keys(settings.shape);
+
 /** The settings of the traces. */
 export type TraceSettings = {
   /** Where spans are sent, in protobuf. */

@@ -19,12 +19,12 @@ export const hang = () => { for (;;); };
 `;
 
 let folder: string;
-let module: URL;
+let module: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'framelane-threads-'));
   await writeFile(join(folder, 'functions.ts'), MODULE);
-  module = pathToFileURL(join(folder, 'functions.ts'));
+  module = pathToFileURL(join(folder, 'functions.ts')).href;
 });
 
 afterAll(() => rm(folder, { recursive: true }));

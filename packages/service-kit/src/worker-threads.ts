@@ -27,12 +27,12 @@ export class WorkerThreads<Functions extends Record<string, (argument: never) =>
   readonly #slots: FairSlots;
   readonly #timeoutMs: number;
 
-  /** `module` is the URL of the module. The first work starts a thread, which loads it. */
-  constructor(module: URL, { threads, maxWaiting, timeoutMs }: ThreadLimits) {
+  /** `module` is the URL of the module, from `import.meta.resolve`. The first work starts a thread, which loads it. */
+  constructor(module: string, { threads, maxWaiting, timeoutMs }: ThreadLimits) {
     this.#slots = new FairSlots(threads, maxWaiting);
     this.#timeoutMs = timeoutMs;
     this.#pool = new Piscina({
-      filename: module.href,
+      filename: module,
       minThreads: 0,
       maxThreads: threads,
       idleTimeout: IDLE_TIMEOUT_MS,

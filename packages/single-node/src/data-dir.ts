@@ -24,7 +24,7 @@ export async function makeDataDir(dataDir: DataDir): Promise<void> {
 export async function assertInitialised({ root, secrets }: DataDir): Promise<void> {
   await access(secrets).catch(() => {
     throw new SettingsError(
-      `There is no Framelane data in ${root}. Start Framelane once with npm start, or set DATA_DIR to its data directory.`,
+      `There is no Framelane data in ${root}. Start Framelane once, or set DATA_DIR to its data directory.`,
     );
   });
 }
@@ -43,6 +43,13 @@ export async function lockDataDir(root: string): Promise<Unlock> {
   throw new SettingsError(
     `Another Framelane is running on ${path}. Stop it first, or set DATA_DIR to another directory.`,
   );
+}
+
+/** Whether a node is running on a data directory that exists. */
+export async function isNodeRunning(root: string): Promise<boolean> {
+  const unlock = await tryLock(await realpath(root));
+  await unlock?.();
+  return unlock === undefined;
 }
 
 /**

@@ -61,7 +61,8 @@ export function sealingSecretsOf(
   };
 }
 
-function newSecrets(): Secrets {
+/** The secrets of a new installation. */
+export function newSecrets(): Secrets {
   return {
     serviceSecret: randomBytes(32).toString('base64url'),
     contentKeySecret: newContentKeySecret(),

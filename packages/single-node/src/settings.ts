@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { readS3Settings, type S3Settings } from '@framelane/service-kit/connection-settings';
 import { readSettings, SettingsError, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
+import { CHECKOUT, type Installation } from './installation.ts';
 
 /** A port that clients know in advance, so the system cannot choose it (0). */
 const fixedPort = () => setting.integer(1, 65535);
@@ -19,11 +20,14 @@ const settings = z.object({
   ENGINE_INTERNAL_PORT: setting.port().default(0),
   PUBLIC_URL: setting.httpUrl().optional(),
   ENGINE_PUBLIC_URL: setting.httpUrl().optional(),
-  DATA_DIR: setting.text().default('.data'),
+  DATA_DIR: setting.text().optional(),
   LOG_FORMAT: z.enum(['pretty', 'json'], 'must be pretty or json').optional(),
   DATABASE_URL: setting.text().optional(),
   AMQP_URL: setting.amqpUrl().optional(),
 });
+
+/** The names of the settings. */
+export const SETTING_NAMES: readonly string[] = Object.keys(settings.shape);
 
 /** The settings of a single node. The services read all others from the environment. */
 export type SingleNodeSettings = {
@@ -65,7 +69,10 @@ export type DataDir = {
 };
 
 /** Reads the settings. Throws a SettingsError that names the invalid variables. */
-export function readSingleNodeSettings(env: NodeJS.ProcessEnv): SingleNodeSettings {
+export function readSingleNodeSettings(
+  env: NodeJS.ProcessEnv,
+  installation: Pick<Installation, 'dataDir'> = CHECKOUT,
+): SingleNodeSettings {
   const values = readSettings(settings, env);
   if (values.PORT === values.ENGINE_PORT) {
     throw new SettingsError(`PORT and ENGINE_PORT are both ${values.PORT}. Set one of them to another port.`);
@@ -79,7 +86,7 @@ export function readSingleNodeSettings(env: NodeJS.ProcessEnv): SingleNodeSettin
     engineInternalPort: values.ENGINE_INTERNAL_PORT,
     publicUrl: values.PUBLIC_URL ?? `http://localhost:${values.PORT}`,
     enginePublicUrl: values.ENGINE_PUBLIC_URL ?? `http://localhost:${values.ENGINE_PORT}`,
-    dataDir: dataDirAt(resolve(values.DATA_DIR)),
+    dataDir: dataDirAt(resolve(values.DATA_DIR ?? installation.dataDir)),
     logFormat: values.LOG_FORMAT,
     databaseUrl: values.DATABASE_URL,
     amqpUrl: values.AMQP_URL,
@@ -96,10 +103,13 @@ LOOPBACK.addAddress('::1', 'ipv6');
  * no proxy in front of it.
  */
 export function servesOnlyThisMachine(settings: Pick<SingleNodeSettings, 'host' | 'publicUrl'>): boolean {
-  return [settings.host, new URL(settings.publicUrl).hostname].every((host) => {
-    const address = host.replace(/^\[|\]$/g, '');
-    return address === 'localhost' || LOOPBACK.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
-  });
+  return [settings.host, new URL(settings.publicUrl).hostname].every(isLoopback);
+}
+
+/** Whether a host, as in a URL, is this machine. */
+export function isLoopback(host: string): boolean {
+  const address = host.replace(/^\[|\]$/g, '');
+  return address === 'localhost' || LOOPBACK.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
 function dataDirAt(root: string): DataDir {

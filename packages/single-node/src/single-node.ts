@@ -1,7 +1,5 @@
-import { type ControlPlaneConfig, readControlPlaneConfig } from '@framelane/control-plane/config';
 import { ControlPlane } from '@framelane/control-plane/control-plane';
 import { STOP_LIMIT_MS } from '@framelane/control-plane/stop-limits';
-import { ENGINE_ROLES, readEngineConfig } from '@framelane/engine/config';
 import { Engine, stopLimitMs } from '@framelane/engine/engine';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { RabbitMqBus } from '@framelane/message-bus/rabbitmq-bus';
@@ -13,19 +11,15 @@ import { reportUnavailable } from '@framelane/service-kit/until-available';
 import { FRONT_ENDS } from '@framelane/web-build/front-ends';
 import { publicAdminCommand } from './admin-command.ts';
 import { lockDataDir, makeDataDir } from './data-dir.ts';
+import type { Installation } from './installation.ts';
 import { objectStoreOf } from './object-store.ts';
 import { startPageBuild } from './page-build.ts';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
 import { POSTGRES_STOP_MS } from './postgres/postmaster.ts';
 import { makeSampleVideo } from './sample-video.ts';
-import { readOrCreateSecrets, type Secrets } from './secrets.ts';
-import { INTERNAL_HOST, type SingleNodeSettings, servesOnlyThisMachine } from './settings.ts';
-
-/** Where a node that serves only its own machine may send webhooks. */
-const LOOPBACK = '127.0.0.0/8,::1/128';
-
-/** No rate limit. */
-const UNLIMITED = '0';
+import { readOrCreateSecrets } from './secrets.ts';
+import { controlPlaneConfigOf, engineConfigOf } from './service-configs.ts';
+import { INTERNAL_HOST, type SingleNodeSettings } from './settings.ts';
 
 /** The result of a start. */
 export type StartedNode = {
@@ -39,6 +33,7 @@ export type StartedNode = {
 };
 
 type Options = {
+  installation: Installation;
   settings: SingleNodeSettings;
   /** The environment, for the settings of the services. */
   env: NodeJS.ProcessEnv;
@@ -75,7 +70,7 @@ export class SingleNode {
 
 /** Starts all parts. Each part that it starts puts its stop phase at the front of `toStop`. */
 async function startAll(
-  { settings, env, loggerFor, signal }: Options,
+  { installation, settings, env, loggerFor, signal }: Options,
   toStop: StopPhase[],
 ): Promise<StartedNode> {
   const { dataDir } = settings;
@@ -118,7 +113,7 @@ async function startAll(
   const engineCheck = async () => {
     if (!isReady) throw new Error('The node is starting or stopping');
   };
-  const controlPlane = ControlPlane.create(controlPlaneConfig(settings, env, secrets, database.url), {
+  const controlPlane = ControlPlane.create(controlPlaneConfigOf(settings, env, secrets, database.url), {
     bus,
     objects,
     logger: loggerFor('control-plane'),
@@ -126,24 +121,14 @@ async function startAll(
     checks: { engine: engineCheck },
     starting: signal,
     pageBuildFailed: (page) => pageBuilds.get(page)?.failed() ?? false,
-    adminCommand: publicAdminCommand(env),
+    adminCommand: publicAdminCommand(installation, env),
   });
   toStop.unshift({ name: 'control plane', limitMs: STOP_LIMIT_MS, run: () => controlPlane.stop() });
   await controlPlane.migrate();
   const { internalPort } = await controlPlane.start({ alone: settings.amqpUrl === undefined });
   signal.throwIfAborted();
 
-  const engineConfig = readEngineConfig({
-    ...env,
-    HOST: settings.host,
-    SERVICE_SECRET: secrets.serviceSecret,
-    ENGINE_ROLES: ENGINE_ROLES.join(','),
-    ENGINE_PORT: String(settings.enginePort),
-    ENGINE_INTERNAL_PORT: String(settings.engineInternalPort),
-    CONTROL_PLANE_INTERNAL_URL: `http://${INTERNAL_HOST}:${internalPort}`,
-    PUBLIC_URL: settings.publicUrl,
-    ENGINE_WORK_DIR: dataDir.work,
-  });
+  const engineConfig = engineConfigOf(settings, env, secrets, internalPort);
   const engine = Engine.create(engineConfig, {
     bus,
     objects,
@@ -161,7 +146,7 @@ async function startAll(
 
   // Last, so that a start that fails earlier has not created a key that it never shows.
   const { workspaceId, newApiKey } = await controlPlane.bootstrap();
-  const { url: consoleLink } = await controlPlane.createConsoleLink('npm start');
+  const { url: consoleLink } = await controlPlane.createConsoleLink(installation.start);
   isReady = true;
   return { workspaceId, newApiKey, consoleLink, broken: database.broken };
 }
@@ -176,31 +161,6 @@ async function assertPortsFree(settings: SingleNodeSettings): Promise<void> {
     host: engineInternalHost,
     port: settings.engineInternalPort,
     variable: 'ENGINE_INTERNAL_PORT',
-  });
-}
-
-function controlPlaneConfig(
-  settings: SingleNodeSettings,
-  env: NodeJS.ProcessEnv,
-  secrets: Secrets,
-  databaseUrl: string,
-): ControlPlaneConfig {
-  const isLocal = servesOnlyThisMachine(settings);
-  return readControlPlaneConfig({
-    ...env,
-    HOST: settings.host,
-    PORT: String(settings.port),
-    INTERNAL_HOST,
-    INTERNAL_PORT: String(settings.internalPort),
-    PUBLIC_URL: settings.publicUrl,
-    ENGINE_PUBLIC_URL: settings.enginePublicUrl,
-    DATABASE_URL: databaseUrl,
-    SERVICE_SECRET: secrets.serviceSecret,
-    CONTENT_KEY_SECRET: secrets.contentKeySecret,
-    CONTENT_KEY_SECRET_PREVIOUS: secrets.previousContentKeySecrets.join(','),
-    RATE_LIMIT_REQUESTS_PER_MINUTE: env.RATE_LIMIT_REQUESTS_PER_MINUTE || UNLIMITED,
-    RATE_LIMIT_FAILURES_PER_MINUTE: env.RATE_LIMIT_FAILURES_PER_MINUTE || (isLocal ? UNLIMITED : ''),
-    WEBHOOK_ALLOW_CIDRS: env.WEBHOOK_ALLOW_CIDRS || (isLocal ? LOOPBACK : ''),
   });
 }
 

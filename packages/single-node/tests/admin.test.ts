@@ -28,7 +28,7 @@ async function admin<T>(...args: string[]): Promise<T> {
 test('admin commands find the database of a running and of a stopped node', async () => {
   await expect(admin('key', 'list')).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/There is no Framelane data in .* npm start/),
+    stderr: expect.stringMatching(/There is no Framelane data in .*Start Framelane once/),
   });
   expect(await readdir(dataDir)).toEqual([]);
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -22,9 +22,13 @@ const LEFT_OUT = /(^|\/)(node_modules|dist|tests)(\/|$)|\.test\.ts$/;
 export const FRONT_ENDS = ['player', 'console', 'docs-site'] as const;
 export type FrontEnd = (typeof FRONT_ENDS)[number];
 
+/** In the published program, all packages are in one folder. Those of the front ends have a build and no sources. */
+const PUBLISHED = join(import.meta.dirname, '../..');
+
 /** The folder of a front end. */
 export function folderOf(name: FrontEnd): string {
-  return join(ROOT, 'services', name);
+  const published = join(PUBLISHED, name);
+  return existsSync(published) ? published : join(ROOT, 'services', name);
 }
 
 /** The files of a build. */
@@ -63,6 +67,8 @@ export function directoryOf(folder: string, key: string): string {
  * contains these files as well.
  */
 export function keyOf(folder: string): string {
+  const [only] = dirname(folder) === PUBLISHED ? readdirSync(join(folder, 'dist')) : [];
+  if (only !== undefined) return only;
   const hash = createHash('sha256');
   for (const path of [folder, ...otherInputs(folder), ...SHARED].flatMap(filesBelow)) {
     hash

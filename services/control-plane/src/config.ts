@@ -93,6 +93,9 @@ const settings = z.object({
   WEBHOOK_ALLOW_CIDRS: addressRanges(),
 });
 
+/** The names of the settings. */
+export const SETTING_NAMES: readonly string[] = Object.keys(settings.shape);
+
 /** Time limit for receiving a request. */
 const REQUEST_SECONDS = 30;
 

@@ -85,6 +85,9 @@ const settings = z.object({
   UPLOAD_DRAIN_SECONDS: setting.integer(0, MAX_DRAIN_SECONDS).default(10),
 });
 
+/** The names of the settings. */
+export const SETTING_NAMES: readonly string[] = Object.keys(settings.shape);
+
 /**
  * Timeout of a readiness check. The check of the object store takes up to five seconds. All engines share that store, so a
  * shorter timeout would take all of them out of service while it is only slow. Probes must wait longer than this.

@@ -1,27 +1,4 @@
-import { SettingsError } from '@framelane/service-kit/settings';
-import { assertInitialised, lockDataDir } from '../data-dir.ts';
-import { rotateContentKeySecret } from '../secrets.ts';
-import { readSingleNodeSettings } from '../settings.ts';
+import { CHECKOUT } from '../installation.ts';
+import { runRotation } from './run-rotation.ts';
 
-/** Creates a new content key secret for the single node in DATA_DIR, which must not be running. */
-async function main(): Promise<void> {
-  const { dataDir } = readSingleNodeSettings(process.env);
-  await assertInitialised(dataDir);
-  const unlock = await lockDataDir(dataDir.root);
-  try {
-    await rotateContentKeySecret(dataDir);
-  } finally {
-    await unlock();
-  }
-  process.stdout.write(
-    `${dataDir.secrets} has a new content key secret and keeps the earlier ones. Back it up, then start the node.\n`,
-  );
-}
-
-try {
-  await main();
-} catch (error) {
-  if (!(error instanceof SettingsError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
-}
+process.exitCode = await runRotation(CHECKOUT);

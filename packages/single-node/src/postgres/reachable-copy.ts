@@ -58,7 +58,7 @@ async function copyOnce(folder: string, copy: string): Promise<void> {
 function unreachable(folder: string, reason: string, options?: ErrorOptions): SettingsError {
   return new SettingsError(
     `PostgreSQL does not run as root, other users cannot reach its programs in ${folder}, and ${reason}. ` +
-      'Move this checkout to a directory that all users can enter, such as /opt, run Framelane as another user, or set DATABASE_URL.',
+      'Install Framelane in a directory that all users can enter, such as /opt, run it as another user, or set DATABASE_URL.',
     options,
   );
 }

@@ -57,11 +57,7 @@ export function SignInWords() {
     <>
       <Text>
         {providerName === undefined ? 'The console opens' : 'The console also opens'} with a one-time link.{' '}
-        {adminCommand !== undefined && (
-          <>
-            <code>npm start</code> prints one.{' '}
-          </>
-        )}
+        {adminCommand !== undefined && <>The start of Framelane prints one. </>}
         An operator creates another{place} with:
       </Text>
       <Copy

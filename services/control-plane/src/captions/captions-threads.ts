@@ -11,7 +11,7 @@ type Functions = typeof import('./captions-functions.ts');
 /** The largest file takes about a second. */
 const TIMEOUT_MS = 30_000;
 
-const FUNCTIONS = new URL('./captions-functions.ts', import.meta.url);
+const FUNCTIONS = import.meta.resolve('@framelane/control-plane/captions/captions-functions');
 
 /** Files of clients with captions or chapters, in turn by workspace. Those that wait are in memory: at most 128 MiB. */
 const ofClients = new WorkerThreads<Functions>(FUNCTIONS, {

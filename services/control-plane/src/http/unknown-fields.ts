@@ -1,5 +1,5 @@
+import { nearestName } from '@framelane/service-kit/nearest-name';
 import { type FieldError, Problem } from '@framelane/service-kit/problem';
-import leven from 'leven';
 
 /** The part of JSON Schema that says which fields an object can have. */
 export type BodySchema = {
@@ -96,26 +96,6 @@ function toError(field: string, name: string, known: string[]): FieldError {
 
 function hint(name: string, known: string[]): string {
   if (known.length === 0) return 'this request has no fields';
-  const nearest = nearestOf(name, known);
+  const nearest = nearestName(name, known);
   return nearest === undefined ? `known fields: ${known.join(', ')}` : `nearest known field: ${nearest}`;
-}
-
-/** The most similar name, if it differs in at most a third of its letters. Case, `_` and `-` make no difference. */
-function nearestOf(name: string, known: string[]): string | undefined {
-  const plain = plainName(name);
-  const [nearest] = known
-    .map((candidate) => ({ candidate, target: plainName(candidate) }))
-    .filter(({ target }) => Math.abs(target.length - plain.length) <= toleranceOf(target))
-    .map(({ candidate, target }) => ({ candidate, target, distance: leven(plain, target) }))
-    .filter(({ target, distance }) => distance <= toleranceOf(target))
-    .sort((a, b) => a.distance - b.distance);
-  return nearest?.candidate;
-}
-
-function plainName(name: string): string {
-  return name.replace(/[_-]/g, '').toLowerCase();
-}
-
-function toleranceOf(name: string): number {
-  return Math.ceil(name.length / 3);
 }

@@ -21,7 +21,7 @@ export type TextTrack = Pick<TrackName, 'language' | 'title' | 'shown'> & { file
 
 /** Reads text off the event loop, for all videos that this engine transcodes. The largest file takes about a second. */
 const threads = new WorkerThreads<typeof import('./text-functions.ts')>(
-  new URL('./text-functions.ts', import.meta.url),
+  import.meta.resolve('@framelane/engine/transcode/text-functions'),
   { threads: 1, maxWaiting: Number.POSITIVE_INFINITY, timeoutMs: 30_000 },
 );
 

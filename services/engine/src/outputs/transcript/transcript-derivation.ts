@@ -42,7 +42,7 @@ const OVERHEAD_BYTES = 64 * 1024 ** 2;
 
 /** Answers of recognisers are read off the event loop. The largest takes about 100 ms. */
 const threads = new WorkerThreads<typeof import('../../recognizers/read-answer.ts')>(
-  new URL('../../recognizers/read-answer.ts', import.meta.url),
+  import.meta.resolve('@framelane/engine/recognizers/read-answer'),
   { threads: 1, maxWaiting: Number.POSITIVE_INFINITY, timeoutMs: 30_000 },
 );
 

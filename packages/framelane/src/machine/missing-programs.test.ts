@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { messageForMissing } from './system-programs.js';
+import { messageForMissing } from './missing-programs.js';
 
 const MISSING = {
   programs: ['ffmpeg', 'ffprobe', 'rabbitmq-server'],

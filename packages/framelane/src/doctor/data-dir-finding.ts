@@ -1,0 +1,34 @@
+import { type Finding, failed, passed, warning } from './finding.ts';
+
+/** The owner and the mode of a file. */
+type Owned = { uid: number; mode: number };
+
+/** What matters in DATA_DIR: itself, and the files with secrets that exist. */
+export type DataDirFacts = {
+  path: string;
+  uid: number;
+  root: Owned | undefined;
+  secrets: Record<string, Owned>;
+};
+
+/** Whether this user (`uid`) can use the data, and nobody else can read the secrets. */
+export function dataDirFinding({ path, uid, root, secrets }: DataDirFacts): Finding {
+  if (root === undefined) return passed('Data', `${path} does not exist; the first start creates it`);
+  // Root can use the data of every user.
+  if (uid !== 0 && root.uid !== uid) {
+    return failed(
+      'Data',
+      `${path} belongs to the user ${root.uid}, and this is the user ${uid}`,
+      'Run Framelane as that user, or set DATA_DIR to a directory of this user.',
+    );
+  }
+  const open = Object.keys(secrets).filter((name) => ((secrets[name]?.mode ?? 0) & 0o077) !== 0);
+  if (open.length > 0) {
+    return warning(
+      'Data',
+      `other users can read ${open.join(', ')}`,
+      `Run: chmod 600 ${open.map((name) => `'${name}'`).join(' ')}`,
+    );
+  }
+  return passed('Data', path);
+}

@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { freePorts } from '@framelane/test-kit/free-ports';
+import { InstalledProgram } from '@framelane/test-kit/installed-program';
+import { processesUsing } from '@framelane/test-kit/processes';
+import { runProgram } from '@framelane/test-kit/run-program';
+import { until } from '@framelane/test-kit/until';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+
+/** Nothing of the environment of the tests reaches the program. */
+type Env = Readonly<Record<string, string>>;
+
+let program: InstalledProgram;
+let env: Env;
+let node: ChildProcess;
+let output = '';
+
+beforeAll(async () => {
+  program = await InstalledProgram.install();
+  const [port, enginePort] = await freePorts(2);
+  env = { ...program.env, PORT: String(port), ENGINE_PORT: String(enginePort), ENGINE_PRESET: 'ultrafast' };
+});
+afterAll(async () => {
+  node?.kill('SIGKILL');
+  await program?.remove();
+});
+
+/** Runs the command to its end. */
+async function framelane(args: string[], changes: Env = {}) {
+  const child = spawn(process.execPath, [program.command, ...args], {
+    cwd: program.directory,
+    env: { ...env, ...changes },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const texts = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].on('data', (chunk) => {
+      texts[name] += chunk;
+    });
+  }
+  const [code] = await once(child, 'close');
+  return { code, ...texts };
+}
+
+const WITHOUT_PROGRAMS = { PATH: '/nonexistent' };
+
+test('without ffmpeg, doctor and start say what to do', async () => {
+  const { code, stdout } = await framelane(['doctor'], WITHOUT_PROGRAMS);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^✗ System programs: These programs are missing: ffmpeg, ffprobe, .* Install them/m);
+  expect(await framelane(['start'], WITHOUT_PROGRAMS)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('These programs are missing: ffmpeg, ffprobe'),
+  });
+});
+
+test.each([
+  [
+    'start',
+    '--port',
+    "Unknown option '--port'. Settings are environment variables: see framelane start --help",
+  ],
+  ['satrt', '', 'Did you mean start?'],
+  ['engine', '--role', "unknown option '--role'"],
+])('framelane %s %s is refused', async (command, option, message) => {
+  const { code, stderr } = await framelane([command, ...(option ? [option] : [])]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+});
+
+test.each([
+  ['control-plane', 'DATABASE_URL is not set'],
+  ['engine', 'CONTROL_PLANE_INTERNAL_URL is not set'],
+])('framelane %s names the settings that it needs', async (service, message) => {
+  const { code, stdout } = await framelane([service]);
+  expect([code, stdout]).toEqual([1, expect.stringContaining(message)]);
+});
+
+test('starts in an empty folder, and its example uploads a video that is played', async () => {
+  node = spawn('setpriv', ['--pdeathsig=TERM', program.command, 'start'], {
+    cwd: program.directory,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  for (const stream of [node.stdout, node.stderr]) {
+    stream?.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  await until(() => output.includes('Stop with Ctrl-C') || node.exitCode !== null, {
+    what: 'the program is ready',
+    seconds: 150,
+    details: () => output,
+  });
+  expect(output).toContain(`${join(program.directory, 'home/.local/share/framelane')}\n`);
+  expect(output).toContain('framelane admin console-link');
+  // It would open the inspector.
+  node.kill('SIGUSR1');
+
+  const [, example = ''] = /^(TICKET=.*; done)$/ms.exec(output) ?? [];
+  const { stdout } = await runProgram('sh', ['-c', example], { cwd: program.directory });
+  const { status, hls, embed } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+  expect(status).toBe('ready');
+  const master = await textAt(hls);
+  const media = new URL(/^[^#].*m3u8.*$/m.exec(master)?.[0] ?? '', hls);
+  const segment = new URL(/^[^#].+$/m.exec(await textAt(media))?.[0] ?? '', media);
+  expect((await fetch(segment)).status).toBe(200);
+  for (const page of [embed, new URL('/console/', embed), new URL('/v1/docs', embed)]) {
+    const [, script = ''] = /<script[^>]* src="([^"]+)"/.exec(await textAt(page)) ?? [];
+    expect((await fetch(new URL(script, page))).status).toBe(200);
+  }
+  expect(output).not.toContain('Debugger listening');
+});
+
+test('admin uses the running node, and doctor finds nothing that fails', async () => {
+  const { code, stdout } = await framelane(['admin', 'key', 'create', '--name', 'second', '--json']);
+  expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ name: 'second' })]);
+  const doctor = await framelane(['doctor', '--json']);
+  const { ok, findings } = JSON.parse(doctor.stdout);
+  expect(findings.filter((each: { status: string }) => each.status === 'failed')).toEqual([]);
+  expect([doctor.code, ok]).toEqual([0, true]);
+  for (const [title, detail] of [
+    ['Service', 'running and ready'],
+    ['Sandbox', 'confines ffmpeg'],
+    ['Database', 'reachable'],
+    ['Backup', 'there is none'],
+  ])
+    expect(findings).toContainEqual(
+      expect.objectContaining({ title, detail: expect.stringContaining(detail ?? '') }),
+    );
+});
+
+test('stops, and leaves no process behind', async () => {
+  node.kill('SIGTERM');
+  expect(await once(node, 'close')).toEqual([0, null]);
+  expect(await processesUsing(program.directory)).toEqual([]);
+});
+
+async function textAt(url: string | URL): Promise<string> {
+  const response = await fetch(url);
+  expect([response.status, String(url)]).toEqual([200, String(url)]);
+  return response.text();
+}
