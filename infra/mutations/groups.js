@@ -57,7 +57,7 @@ export const GROUPS = [
     'backups/paired',
     'backups/sealed-text',
   ]),
-  partlyTested('backup', ['backups/backup'], ['backups']),
+  partlyTested('backup', ['backups/backup', 'backups/backup-folder'], ['backups']),
   stores(
     'backup-stores',
     ['backups/backup-state.store', 'backups/named-objects.store', 'backups/table-rows.store'],

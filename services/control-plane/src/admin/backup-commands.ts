@@ -139,7 +139,7 @@ function describeList(backups: readonly ListedBackup[]): string {
 const SECRETS: Readonly<Record<BackupVerification['secrets'], string>> = {
   opened: 'The passphrase opens its secrets.',
   not_opened: 'Its secrets were not opened: give the passphrase to check that it opens them.',
-  damaged: 'Its secrets are damaged: without the secrets of the installation, no video of it can be played.',
+  damaged: 'Its secrets are damaged, so it cannot be restored.',
 };
 
 function describeVerification({ id, objects, bytes, damaged, secrets }: BackupVerification): string {
