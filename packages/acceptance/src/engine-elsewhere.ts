@@ -13,11 +13,17 @@ export class EngineElsewhere {
       const body = await buffer(req);
       const response = await fetch(`${publicUrl}${req.url}`, {
         method,
-        headers: { authorization: headers.authorization ?? '', 'x-svc-workspace': String(headers['x-svc-workspace']), 'content-type': 'application/json' },
+        headers: {
+          authorization: headers.authorization ?? '',
+          'x-svc-workspace': String(headers['x-svc-workspace']),
+          'content-type': 'application/json',
+        },
         ...(body.length > 0 && { body }),
       });
       const text = (await response.text()).replaceAll(engineUrl, otherEngineUrl);
-      res.writeHead(response.status, { 'Content-Type': response.headers.get('content-type') ?? '' }).end(text);
+      res
+        .writeHead(response.status, { 'Content-Type': response.headers.get('content-type') ?? '' })
+        .end(text);
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -4,6 +4,9 @@ import { type Connection, type ConnectionOptions, connectionOptions, findConnect
 import type { Host } from './host.ts';
 import { jsonOption, Output } from './output.ts';
 
+/** A person waits: this takes up to two seconds. Uploads and followed events go on for longer. */
+const RETRIES = 2;
+
 type CommonOptions = ConnectionOptions & { json?: boolean };
 
 /** What the action of a command gets besides its arguments and options. */
@@ -20,7 +23,8 @@ export function apiCommand<Options extends object, Arguments extends unknown[]>(
     const options = given.at(-2) as Options & CommonOptions;
     const args = given.slice(0, -2) as Arguments;
     const connection = await findConnection(options, host);
-    const session = { connection, client: createClient(connection), output: new Output(host, options), host };
+    const client = createClient({ ...connection, retries: RETRIES });
+    const session = { connection, client, output: new Output(host, options), host };
     await action(session, options, ...args);
   });
 }

@@ -157,6 +157,7 @@ async function runImport(
       workspaceId: workspace.id,
       environment,
       playbackPolicy: flags.playbackPolicy,
+      onBegin: ({ name, size }) => output.note(`… ${terminalText(name)}${inBrackets(size)}`),
       onEntry: (entry) => output.note(lineOf(entry)),
     },
     {
@@ -180,8 +181,11 @@ async function runImport(
 const SIGNS = { imported: '✓', planned: '+', skipped: '=', failed: '✗' } as const;
 
 function lineOf({ outcome, name, bytes, reason }: ReportEntry): string {
-  const size = bytes == null ? '' : ` (${sizeText(bytes)})`;
-  return `${SIGNS[outcome]} ${terminalText(name)}${size}${reason === undefined ? '' : `: ${terminalText(reason)}`}`;
+  return `${SIGNS[outcome]} ${terminalText(name)}${inBrackets(bytes)}${reason === undefined ? '' : `: ${terminalText(reason)}`}`;
+}
+
+function inBrackets(bytes: number | null | undefined): string {
+  return bytes == null ? '' : ` (${sizeText(bytes)})`;
 }
 
 /** Parses a whole number in a range. */

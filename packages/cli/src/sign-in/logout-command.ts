@@ -19,7 +19,8 @@ export function addLogoutCommand(program: Command, host: Host): void {
     const path = profilesPath(host.env);
     const name = profileName(options.profile, host.env);
     const { [name]: profile, ...others } = await readProfiles(path);
-    if (profile === undefined) throw new CliError(`You are not signed in as profile "${name}".`);
+    // A name such as "constructor" is one of every object.
+    if (profile?.apiKey === undefined) throw new CliError(`You are not signed in as profile "${name}".`);
     const output = new Output(host, options);
     const revoked = options.local ? false : await tryToRevoke(profile, host, output);
     await writeProfiles(path, others);

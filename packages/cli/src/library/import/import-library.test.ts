@@ -168,7 +168,14 @@ function run(
   const baseUrl = `${framelane.service.url}/v1`;
   return importLibrary(
     source,
-    { ...defaults, workspaceId: 'ws_1', environment: 'live', onEntry: () => {}, ...options },
+    {
+      ...defaults,
+      workspaceId: 'ws_1',
+      environment: 'live',
+      onBegin: () => {},
+      onEntry: () => {},
+      ...options,
+    },
     {
       client: createClient({ baseUrl, apiKey: 'svc_live_x', workspaceId: 'ws_1', retries: 0 }),
       transfer: 'url',

@@ -19,6 +19,8 @@ export type ImportOptions = Filter & {
   environment: Video['environment'];
   /** Replaces what the source says. */
   playbackPolicy?: Video['playbackPolicy'] | undefined;
+  /** Called when the import of a video begins, which may take long. */
+  onBegin: (item: LibraryItem) => void;
   /** Called for each video when its outcome is known. */
   onEntry: (entry: ReportEntry) => void;
 };
@@ -114,7 +116,7 @@ function withPolicy(item: LibraryItem, playbackPolicy: ImportOptions['playbackPo
 async function outcomeOf(
   item: WantedItem,
   step: Step,
-  { dryRun, playbackPolicy }: ImportOptions,
+  { dryRun, playbackPolicy, onBegin }: ImportOptions,
   context: ImportContext,
 ): Promise<ReportEntry> {
   const { id, name } = item;
@@ -134,6 +136,7 @@ async function outcomeOf(
       reason: step.reason,
     };
   if (dryRun) return { ...base, outcome: 'planned', bytes: item.size ?? null, warnings: item.warnings ?? [] };
+  onBegin(item);
   try {
     return {
       ...base,

@@ -82,6 +82,12 @@ test('a file has the fields of its sidecar, its captions, chapters and poster', 
   });
 });
 
+test('a second file of a language gets a language of its own', async () => {
+  await put({ 'a.mp4': 'a', 'a.en.srt': '1', 'a.en.vtt': 'WEBVTT' });
+  const [item] = await read();
+  expect((await item?.details())?.captions.map(({ language }) => language)).toEqual(['en', 'en-x-2']);
+});
+
 test('the id is that of the content, wherever the folder is', async () => {
   await put({ 'x/a.mp4': 'content', 'y/a.mp4': 'content', 'z/a.mp4': 'Content' });
   const [x, y, z] = await read();

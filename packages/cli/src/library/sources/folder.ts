@@ -3,6 +3,7 @@ import { join, relative, sep } from 'node:path';
 import { CliError } from '../../cli-error.ts';
 import { EXPORTED_VIDEO_FILE, exportedVideo } from '../exported-video.ts';
 import type { BrokenItem, Details, LibraryItem, LibrarySource, SourceContext } from '../library-item.ts';
+import { distinctLanguages } from './details-of.ts';
 import { readExported } from './exported.ts';
 import { fingerprintOf, readSmallFile, readSmallText } from './local-file.ts';
 import { readSidecar, type SidecarFields } from './sidecar-fields.ts';
@@ -99,7 +100,7 @@ async function itemOf(folder: string, found: MediaFile, shown: string): Promise<
 async function detailsOf(folder: string, { captions, chapters, poster }: MediaFile): Promise<Details> {
   return {
     captions: await Promise.all(
-      captions.map(async ({ name, language }) => ({
+      distinctLanguages(captions).map(async ({ name, language }) => ({
         language,
         text: await readSmallText(join(folder, name)),
       })),
