@@ -1,6 +1,7 @@
 /**
  * Imports only go down:
  *   acceptance → client, hls-conformance, test-kit
+ *   framelane → cli → client
  *   framelane → single-node → services → message-bus → service-kit → contracts
  *   services → object-store → contracts
  *   services → address-guard, captions (these two import no other package)
@@ -127,10 +128,11 @@ module.exports = {
       '^(services|packages/(?!client/)|openapi/(?!dist/types))',
     ),
     layer(
-      'only-suites-and-the-console-use-the-client',
-      '^(services/(?!console/)|packages/(?!(acceptance|faults|client)/))',
+      'only-suites-the-console-and-the-command-line-use-the-client',
+      '^(services/(?!console/)|packages/(?!(acceptance|cli|faults|client)/))',
       '^packages/client/',
     ),
+    layer('cli-knows-the-client', '^packages/cli/', '^(services|packages/(?!(cli|client)/)|openapi/)'),
     layer(
       'client-runs-anywhere',
       '^packages/client/src/(?!node(/|\\.ts$))',

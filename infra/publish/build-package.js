@@ -1,25 +1,33 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { ROOT } from '../bootstrap/project.js';
-import { PUBLISHED, publishedManifest } from './published-packages.js';
+import { PUBLISHED, publishedDependencies, publishedManifest, readManifest } from './published-packages.js';
 
 /**
- * Compiles a package into a folder that npm can pack and publish: `node infra/publish/build-package.js client`, then
- * `npm pack ./packages/client/dist`.
+ * Compiles a package, and before it the published packages that it uses, into folders that npm can pack and publish:
+ * `node infra/publish/build-package.js client`, then `npm pack ./packages/client/dist`. `--into <folder>` writes to `<folder>/client` instead.
  */
 
+const { values, positionals } = parseArgs({ options: { into: { type: 'string' } }, allowPositionals: true });
+
+const targetOf = (name) =>
+  values.into === undefined ? join(ROOT, 'packages', name, 'dist') : resolve(values.into, name);
+
 function buildPackage(name) {
+  const dependencies = publishedDependencies(name);
+  for (const dependency of dependencies) buildPackage(dependency);
   const source = join(ROOT, 'packages', name);
-  const target = join(source, 'dist');
-  const manifest = publishedManifest(name);
+  const target = targetOf(name);
   rmSync(target, { recursive: true, force: true });
-  mkdirSync(target);
+  mkdirSync(target, { recursive: true });
+  const manifest = publishedManifest(name);
   if (manifest.imports) copyFileSync(join(ROOT, 'openapi/dist/types.ts'), join(target, 'openapi.d.ts'));
-  execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], {
-    cwd: source,
-    stdio: 'inherit',
-  });
+  compile(
+    name,
+    Object.assign({}, ...dependencies.map(typesOf), { '#openapi': [join(target, 'openapi.d.ts')] }),
+  );
   for (const [file, folder] of [
     ['README.md', source],
     ['LICENSE', ROOT],
@@ -28,7 +36,33 @@ function buildPackage(name) {
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-const [name] = process.argv.slice(2);
+/** Compiles with the types of built packages, because their sources are not part of this one. */
+function compile(name, paths) {
+  const target = targetOf(name);
+  const settings = join(target, 'tsconfig.json');
+  writeFileSync(
+    settings,
+    JSON.stringify({
+      extends: join(ROOT, 'packages', name, 'tsconfig.build.json'),
+      compilerOptions: { outDir: target, paths, typeRoots: [join(ROOT, 'node_modules/@types')] },
+    }),
+  );
+  execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', settings], { stdio: 'inherit' });
+  rmSync(settings);
+}
+
+/** Where the compiler finds the types of a built package. */
+function typesOf(name) {
+  const { name: published, exports } = readManifest(name);
+  return Object.fromEntries(
+    Object.entries(exports).map(([entry, path]) => [
+      published + entry.slice(1),
+      [join(targetOf(name), path.replace(/^\.\/src\//, '').replace(/\.ts$/, '.d.ts'))],
+    ]),
+  );
+}
+
+const [name] = positionals;
 if (PUBLISHED.includes(name)) {
   buildPackage(name);
 } else {

@@ -4,11 +4,17 @@ import { parse } from 'yaml';
 import { ROOT } from '../bootstrap/project.js';
 
 /** The packages that npm gets, by their folders in `packages`. */
-export const PUBLISHED = ['client', 'hls-conformance'];
+export const PUBLISHED = ['cli', 'client', 'hls-conformance'];
 
 const REPOSITORY = 'https://github.com/framelane/framelane';
 /** Fields that are copied as they are. */
 const KEPT = ['name', 'version', 'description', 'keywords', 'license', 'type', 'sideEffects', 'engines'];
+
+/** The published packages of the workspace that a package uses, by their folders. */
+export function publishedDependencies(name) {
+  const { dependencies = {} } = readManifest(name);
+  return PUBLISHED.filter((each) => dependencies[readManifest(each).name] === 'workspace:*');
+}
 
 /** The package.json of a package in the workspace. */
 export function readManifest(name) {
@@ -49,8 +55,14 @@ function compiled(entries) {
   );
 }
 
-/** Compatible versions, so that users get the fixes of a dependency without a release of ours. */
+/** Compatible versions, so that users get the fixes of a dependency without a release of ours. All packages of ours have the same version. */
 function withVersions(dependencies) {
   const { catalog } = parse(readFileSync(join(ROOT, 'pnpm-workspace.yaml'), 'utf8'));
-  return Object.fromEntries(Object.keys(dependencies).map((name) => [name, `^${catalog[name]}`]));
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  return Object.fromEntries(
+    Object.entries(dependencies).map(([name, from]) => [
+      name,
+      `^${from === 'workspace:*' ? version : catalog[name]}`,
+    ]),
+  );
 }

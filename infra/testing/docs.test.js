@@ -42,14 +42,16 @@ test.each(pages)('code blocks and tables of %s begin on a line of their own', (p
   expect(lines.filter(isJoined)).toEqual([]);
 });
 
-test('the pages name the versions of Node that the scripts and the services need', () => {
-  const [, forServices] = /^>=([\d.]+)$/.exec(JSON.parse(read('package.json')).engines.node) ?? [];
+test('the pages name the versions of Node that the scripts, the services and the command line need', () => {
+  const neededBy = (manifest) => JSON.parse(read(manifest)).engines.node.replace('>=', '');
+  const forServices = neededBy('package.json');
   const named = pages.flatMap((page) =>
     [...read(page).matchAll(/Node ([\d.]+) or newer/g)].map(([, version]) => `${page}: ${version}`),
   );
   expect(named).toEqual([
     `CONTRIBUTING.md: ${OLDEST_NODE}`,
     `README.md: ${OLDEST_NODE}`,
+    `docs/cli.md: ${neededBy('packages/cli/package.json')}`,
     `docs/configuration.md: ${forServices}`,
     `docs/deployment.md: ${forServices}`,
   ]);

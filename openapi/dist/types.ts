@@ -1751,6 +1751,36 @@ export interface paths {
         patch: operations["updateWebhook"];
         trace?: never;
     };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events
+         * @description Returns the events of the last 30 days, oldest first: those that webhooks get, whether the workspace has a webhook or not. A program can
+         *     follow them without an address that Framelane reaches: begin with `from=now`, and send `nextCursor` of each response as `cursor`
+         *     of the next request, for example every second. It gets each event once, and events whose changes were committed later come later.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhooks/{id}/rotate-secret": {
         parameters: {
             query?: never;
@@ -3905,6 +3935,156 @@ export interface components {
             /** @description Whether events are sent to it. */
             enabled?: boolean;
         };
+        /** @description The fields of every event. In addition it has `data`, which depends on the `type`. */
+        WebhookEvent: {
+            /** @description The event, the same in every attempt to deliver it. */
+            id: string;
+            /** @description What happened. Ignore types that you do not know: new types can appear. */
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /** @description The workspace of the event. */
+            workspaceId: string;
+        };
+        /** @description A video can be played. */
+        VideoReadyEvent: components["schemas"]["WebhookEvent"] & {
+            /**
+             * @description Always `video.ready`.
+             * @constant
+             */
+            type: "video.ready";
+            data: components["schemas"]["Video"];
+        };
+        /** @description A video has failed. */
+        VideoFailedEvent: components["schemas"]["WebhookEvent"] & {
+            /**
+             * @description Always `video.failed`.
+             * @constant
+             */
+            type: "video.failed";
+            data: components["schemas"]["Video"];
+        };
+        /** @description The tombstone of a deleted video. */
+        DeletedVideo: {
+            /** @description The video. */
+            id: string;
+            /** @description Its last title. */
+            title: string;
+            /**
+             * @description Always `deleted`. No existing video has this status.
+             * @constant
+             */
+            status: "deleted";
+            /**
+             * Format: date-time
+             * @description When it was deleted.
+             */
+            deletedAt: string;
+        };
+        /** @description A video was deleted. */
+        VideoDeletedEvent: components["schemas"]["WebhookEvent"] & {
+            /**
+             * @description Always `video.deleted`.
+             * @constant
+             */
+            type: "video.deleted";
+            data: components["schemas"]["DeletedVideo"];
+        };
+        /** @description Captions were made by speech recognition. */
+        VideoCaptionsReadyEvent: components["schemas"]["WebhookEvent"] & {
+            /**
+             * @description Always `video.captions.ready`.
+             * @constant
+             */
+            type: "video.captions.ready";
+            /** @description The video and its new captions. */
+            data: {
+                /** @description The video. */
+                id: string;
+                /** @description Its title. */
+                title: string;
+                captions: components["schemas"]["Captions"];
+            };
+        };
+        /** @description A video and one of its downloads. */
+        VideoDownload: {
+            /** @description The video. */
+            id: string;
+            /** @description Its title. */
+            title: string;
+            download: components["schemas"]["Download"];
+        };
+        /** @description A download is ready. */
+        VideoDownloadReadyEvent: components["schemas"]["WebhookEvent"] & {
+            /**
+             * @description Always `video.download.ready`.
+             * @constant
+             */
+            type: "video.download.ready";
+            data: components["schemas"]["VideoDownload"];
+        };
+        /** @description A download could not be prepared. */
+        VideoDownloadFailedEvent: components["schemas"]["WebhookEvent"] & {
+            /**
+             * @description Always `video.download.failed`.
+             * @constant
+             */
+            type: "video.download.failed";
+            data: components["schemas"]["VideoDownload"];
+        };
+        /** @description A video and one of its codecs. */
+        VideoOfCodec: {
+            /** @description The video. */
+            id: string;
+            /** @description Its title. */
+            title: string;
+            codec: components["schemas"]["CodecState"];
+        };
+        /** @description A video has a further codec. */
+        VideoCodecReadyEvent: components["schemas"]["WebhookEvent"] & {
+            /**
+             * @description Always `video.codec.ready`.
+             * @constant
+             */
+            type: "video.codec.ready";
+            data: components["schemas"]["VideoOfCodec"];
+        };
+        /** @description A video does not get a codec. */
+        VideoCodecFailedEvent: components["schemas"]["WebhookEvent"] & {
+            /**
+             * @description Always `video.codec.failed`.
+             * @constant
+             */
+            type: "video.codec.failed";
+            data: components["schemas"]["VideoOfCodec"];
+        };
+        /** @description A test event. */
+        WebhookTestEvent: components["schemas"]["WebhookEvent"] & {
+            /**
+             * @description Always `webhook.test`.
+             * @constant
+             */
+            type: "webhook.test";
+            /** @description The tested webhook. */
+            data: {
+                /** @description The tested webhook. */
+                webhookId: string;
+            };
+        };
+        /** @description An event. `type` says what `data` is. */
+        Event: components["schemas"]["VideoReadyEvent"] | components["schemas"]["VideoFailedEvent"] | components["schemas"]["VideoDeletedEvent"] | components["schemas"]["VideoCaptionsReadyEvent"] | components["schemas"]["VideoDownloadReadyEvent"] | components["schemas"]["VideoDownloadFailedEvent"] | components["schemas"]["VideoCodecReadyEvent"] | components["schemas"]["VideoCodecFailedEvent"] | components["schemas"]["WebhookTestEvent"];
+        /** @description One page of events. */
+        EventPage: {
+            /** @description The events, oldest first. */
+            data: components["schemas"]["Event"][];
+            /** @description Send it as `cursor` to get the events after this page. It stays valid, also while there are none. */
+            nextCursor: string;
+            /** @description Whether there are events after this page now. */
+            hasMore: boolean;
+        };
         /**
          * @description A webhook with its new secret. No other response contains the secret, not even a replayed one
          *     (`Idempotency-Replayed`).
@@ -4502,145 +4682,6 @@ export interface components {
                 /** @description Events from engines. */
                 events: number;
             } | null;
-        };
-        /** @description The fields of every event. In addition it has `data`, which depends on the `type`. */
-        WebhookEvent: {
-            /** @description The event, the same in every attempt to deliver it. */
-            id: string;
-            /** @description What happened. Ignore types that you do not know: new types can appear. */
-            type: string;
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            timestamp: string;
-            /** @description The workspace of the event. */
-            workspaceId: string;
-        };
-        /** @description A video can be played. */
-        VideoReadyEvent: components["schemas"]["WebhookEvent"] & {
-            /**
-             * @description Always `video.ready`.
-             * @constant
-             */
-            type: "video.ready";
-            data: components["schemas"]["Video"];
-        };
-        /** @description A video has failed. */
-        VideoFailedEvent: components["schemas"]["WebhookEvent"] & {
-            /**
-             * @description Always `video.failed`.
-             * @constant
-             */
-            type: "video.failed";
-            data: components["schemas"]["Video"];
-        };
-        /** @description Captions were made by speech recognition. */
-        VideoCaptionsReadyEvent: components["schemas"]["WebhookEvent"] & {
-            /**
-             * @description Always `video.captions.ready`.
-             * @constant
-             */
-            type: "video.captions.ready";
-            /** @description The video and its new captions. */
-            data: {
-                /** @description The video. */
-                id: string;
-                /** @description Its title. */
-                title: string;
-                captions: components["schemas"]["Captions"];
-            };
-        };
-        /** @description A video and one of its downloads. */
-        VideoDownload: {
-            /** @description The video. */
-            id: string;
-            /** @description Its title. */
-            title: string;
-            download: components["schemas"]["Download"];
-        };
-        /** @description A download is ready. */
-        VideoDownloadReadyEvent: components["schemas"]["WebhookEvent"] & {
-            /**
-             * @description Always `video.download.ready`.
-             * @constant
-             */
-            type: "video.download.ready";
-            data: components["schemas"]["VideoDownload"];
-        };
-        /** @description A download could not be prepared. */
-        VideoDownloadFailedEvent: components["schemas"]["WebhookEvent"] & {
-            /**
-             * @description Always `video.download.failed`.
-             * @constant
-             */
-            type: "video.download.failed";
-            data: components["schemas"]["VideoDownload"];
-        };
-        /** @description A video and one of its codecs. */
-        VideoOfCodec: {
-            /** @description The video. */
-            id: string;
-            /** @description Its title. */
-            title: string;
-            codec: components["schemas"]["CodecState"];
-        };
-        /** @description A video has a further codec. */
-        VideoCodecReadyEvent: components["schemas"]["WebhookEvent"] & {
-            /**
-             * @description Always `video.codec.ready`.
-             * @constant
-             */
-            type: "video.codec.ready";
-            data: components["schemas"]["VideoOfCodec"];
-        };
-        /** @description A video does not get a codec. */
-        VideoCodecFailedEvent: components["schemas"]["WebhookEvent"] & {
-            /**
-             * @description Always `video.codec.failed`.
-             * @constant
-             */
-            type: "video.codec.failed";
-            data: components["schemas"]["VideoOfCodec"];
-        };
-        /** @description The tombstone of a deleted video. */
-        DeletedVideo: {
-            /** @description The video. */
-            id: string;
-            /** @description Its last title. */
-            title: string;
-            /**
-             * @description Always `deleted`. No existing video has this status.
-             * @constant
-             */
-            status: "deleted";
-            /**
-             * Format: date-time
-             * @description When it was deleted.
-             */
-            deletedAt: string;
-        };
-        /** @description A video was deleted. */
-        VideoDeletedEvent: components["schemas"]["WebhookEvent"] & {
-            /**
-             * @description Always `video.deleted`.
-             * @constant
-             */
-            type: "video.deleted";
-            data: components["schemas"]["DeletedVideo"];
-        };
-        /** @description A test event. */
-        WebhookTestEvent: components["schemas"]["WebhookEvent"] & {
-            /**
-             * @description Always `webhook.test`.
-             * @constant
-             */
-            type: "webhook.test";
-            /** @description The tested webhook. */
-            data: {
-                /** @description The tested webhook. */
-                webhookId: string;
-            };
         };
     };
     responses: {
@@ -10396,6 +10437,60 @@ export interface operations {
             404: components["responses"]["WebhookNotFound"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page. Opaque: do not parse or build it. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Where to begin without a `cursor`: with the oldest stored event, or with the next one that happens. */
+                from?: "oldest" | "now";
+                /**
+                 * @description Without a `cursor` and with `from=oldest`: only events that were committed at this time or later.
+                 * @example 2026-11-21T09:00:00Z
+                 */
+                since?: components["schemas"]["Time"];
+            };
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of events. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description The next page (RFC 8288). Absent if there are no further events yet.
+                     * @example <http://localhost:8080/v1/events?limit=1&cursor=WyIxNzk1Njg1MTAyNDA1MTIwIl0>; rel="next"
+                     */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -1,10 +1,10 @@
 // biome-ignore-all lint/performance/noBarrelFile: an entry point of a published package re-exports the public names.
 import type { UploadReceipt, UploadTicket } from './contract.ts';
-import { ConnectionError, FramelaneError } from './framelane-error.ts';
+import { ConnectionError } from './framelane-error.ts';
+import { uploadWithKeptTicket } from './kept-ticket.ts';
 import {
   type EngineResponse,
   IDLE_TIMEOUT_MS,
-  receiptOf,
   resumablePermit,
   type Send,
   uploadResumably,
@@ -67,22 +67,12 @@ export async function uploadVideo(
   options: UploadOptions = {},
 ): Promise<UploadReceipt> {
   const key = `framelane ${file.name} ${file.size} ${file.lastModified}`;
-  const kept = keptTicket(key);
-  const ticket: UploadTicket = kept === null ? await requestTicket() : JSON.parse(kept);
-  keepTicket(key, JSON.stringify(ticket));
-  try {
-    const receipt = await upload(file, ticket, options);
-    forgetTicket(key);
-    return receipt;
-  } catch (error) {
-    const code = error instanceof FramelaneError ? error.code : '';
-    if (!code.startsWith('upload_token_')) throw error;
-    forgetTicket(key);
-    if (kept === null) throw error;
-    // The page was closed before it got the last response.
-    if (code === 'upload_token_used') return receiptOf(ticket.videoId, file.size);
-    return uploadVideo(file, requestTicket, options);
-  }
+  const kept = {
+    get: () => JSON.parse(keptTicket(key) ?? 'null'),
+    set: (ticket: UploadTicket) => keepTicket(key, JSON.stringify(ticket)),
+    delete: () => forgetTicket(key),
+  };
+  return uploadWithKeptTicket(file.size, kept, requestTicket, (ticket) => upload(file, ticket, options));
 }
 
 /** Tickets that the browser refused to store, because the page may not use its storage or the storage is full. */

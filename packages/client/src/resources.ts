@@ -29,8 +29,15 @@ export type CaptionsOptions = CallOptions & {
   default?: boolean | undefined;
 };
 
-type Query<Path extends '/videos' | '/webhooks' | '/webhooks/{id}/deliveries' | '/api-keys' | '/auth/usage'> =
-  NonNullable<Paths[Path]['get']['parameters']['query']>;
+type Query<
+  Path extends
+    | '/videos'
+    | '/events'
+    | '/webhooks'
+    | '/webhooks/{id}/deliveries'
+    | '/api-keys'
+    | '/auth/usage',
+> = NonNullable<Paths[Path]['get']['parameters']['query']>;
 
 export type Resources = ReturnType<typeof createResources>;
 
@@ -327,6 +334,14 @@ export function createResources(api: Api) {
             params: { path: { id: videoId } },
           }),
         ),
+    },
+    events: {
+      /**
+       * One page of events, oldest first. To follow them, begin with `from: 'now'`, and send `nextCursor` of each page as `cursor` of the next
+       * call: it gets each event once.
+       */
+      list: (query: Query<'/events'> = {}, options?: CallOptions): Promise<Schemas['EventPage']> =>
+        unwrap(api.GET('/events', { ...options, params: { query } })),
     },
     webhooks: {
       /** Registers an endpoint. Store the `secret` of the result. */

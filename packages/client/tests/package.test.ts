@@ -140,6 +140,7 @@ describe('the package, installed outside of the workspace', () => {
     expect([...seen]).toEqual([
       './browser.js',
       './framelane-error.js',
+      './kept-ticket.js',
       './resumable-upload.js',
       './parse-body.js',
       './pause.js',

@@ -6,14 +6,28 @@ import { messageForMissing, missingPrograms } from './machine/missing-programs.j
 
 /** Runs the command line `framelane …`. */
 export async function run(args: readonly string[]): Promise<void> {
-  await createProgram().parseAsync(args, { from: 'user' });
+  const program = createProgram();
+  const isOwn = program.commands.some((command) => command.name() === args[0]);
+  if (isOwn) await program.parseAsync(args, { from: 'user' });
+  else await runAsClient(program, args);
 }
 
-/** All commands. */
+/** The commands of @framelane/cli, which use the API. They handle signals in another way than services. */
+async function runAsClient(program: Command, args: readonly string[]): Promise<void> {
+  const [{ addCommands, runProgram }, { processHost }] = await Promise.all([
+    import('@framelane/cli'),
+    import('@framelane/cli/process-host'),
+  ]);
+  const host = processHost();
+  addCommands(program, host);
+  host.end(await runProgram(program, args, host));
+}
+
+/** The commands of the server. */
 export function createProgram(): Command {
   const program = new Command('framelane')
     .description('A video service that you run yourself. On one machine: framelane start')
-    .version(VERSION)
+    .version(VERSION, '--version', 'print the version')
     .enablePositionalOptions()
     .showHelpAfterError('(add --help to list commands and options)')
     .helpCommand(false);

@@ -5,17 +5,23 @@ import { runProgram } from './run-program.ts';
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 /**
- * Builds and packs a workspace package as it is published, and installs the tarball with npm in `directory`, which is
- * outside of the workspace. Its dependencies are packed from node_modules, so npm needs no network. Node's types are
- * linked in for compilers.
+ * Builds and packs a workspace package as it is published, with the published packages that it uses, and installs the tarballs with npm in
+ * `directory`, which is outside of the workspace. Other dependencies are packed from node_modules, so npm needs no network. Node's types
+ * are linked in for compilers.
  */
 export async function installPackage(name: string, directory: string): Promise<void> {
   const source = join(ROOT, 'packages', name);
-  await runProgram(process.execPath, [join(ROOT, 'infra', 'publish', 'build-package.js'), name]);
+  const built = join(directory, 'built');
+  await runProgram(process.execPath, [
+    join(ROOT, 'infra', 'publish', 'build-package.js'),
+    ...[name, '--into', built],
+  ]);
   const tarballs = join(directory, 'tarballs');
   await mkdir(tarballs);
-  const folders: string[] = [];
-  for (const folder of [join(source, 'dist'), ...(await dependenciesOf(source))]) {
+  const folders = (await readdir(built)).map((each) => join(built, each));
+  for (const folder of await dependenciesOf(source)) {
+    // Its published form is built.
+    if (!folder.includes('/node_modules/')) continue;
     // pnpm links equal files, and npm drops hard links from tarballs.
     const copy = join(directory, 'sources', String(folders.length));
     await cp(folder, copy, { recursive: true });

@@ -37,6 +37,7 @@ import { usageRoutes } from './usage/usage.routes.ts';
 import { sourceRoutes } from './videos/sources.routes.ts';
 import { videoRoutes } from './videos/videos.routes.ts';
 import { watermarkRoutes } from './watermarks/watermarks.routes.ts';
+import { eventRoutes } from './webhooks/events.routes.ts';
 import { webhookRoutes } from './webhooks/webhooks.routes.ts';
 
 /** The public application. Every request passes its middleware in this order. */
@@ -114,6 +115,7 @@ function handlers(context: Context, entityTags: EntityTags) {
       { publicUrl: config.publicUrl, baseUrl: addresses.baseUrl },
       idempotent,
     ),
+    ...eventRoutes(context.eventList, { publicUrl: config.publicUrl }),
     ...embedRoutes(context.embed, context.playerPage),
     ...playbackRoutes({
       playback: context.playback,

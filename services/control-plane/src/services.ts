@@ -39,6 +39,7 @@ import { VideoLifecycle } from './videos/video-lifecycle.ts';
 import { VideosService } from './videos/videos.service.ts';
 import { WatermarksService } from './watermarks/watermarks.service.ts';
 import { WebhookEndpointsService } from './webhooks/endpoints.service.ts';
+import { EventListService } from './webhooks/event-list.service.ts';
 import { WebhookEventsService } from './webhooks/events.service.ts';
 import type { WorkAfterCommit } from './work-after-commit.ts';
 
@@ -72,6 +73,7 @@ export function createServices(
     ...transcoding,
     ...accessServices(config, infrastructure),
     webhooks: new WebhookEndpointsService({ db, clock, guard, sealingKeys: webhookKeys, onDelivery }),
+    eventList: new EventListService(db),
     idempotency: new IdempotencyService({ db, logger }),
     resealing: new ResealingService({ db, logger, contentKeys, webhookKeys, importKeys }),
     system: new SystemService({

@@ -298,6 +298,7 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   getWatermarkImage: async () => ({ path: `${await watermark()}/image` }),
   deleteWatermark: async () => ({ path: await watermark() }),
   createPlaybackToken: async () => ({ path: `${await newVideo()}/playback-tokens`, body: {} }),
+  listEvents: async () => ({ path: '/events' }),
   listWebhooks: async () => ({ path: '/webhooks?limit=1' }),
   createWebhook: async () => ({ path: '/webhooks', body: { url: 'http://127.0.0.1:9/' } }),
   getWebhook: async () => ({ path: `/webhooks/${await newWebhook()}` }),

@@ -3,9 +3,9 @@ import { SettingsError } from '@framelane/service-kit/settings';
 import { sql } from 'kysely';
 import { type Migration, type MigrationProvider, type MigrationResultSet, Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
-import * as initial from './migrations/20261209-initial.ts';
+import * as initial from './migrations/20261210-initial.ts';
 
-const INITIAL = '20261209-initial';
+const INITIAL = '20261210-initial';
 
 /** All migrations by name. They run in the order of their names. Never edit a released one; CONTRIBUTING.md says how to add one. */
 const MIGRATIONS: Record<string, Migration> = {

@@ -1,3 +1,19 @@
+CREATE OR REPLACE FUNCTION public.place_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    perform pg_advisory_xact_lock(hashtextextended('events of ' || new.workspace_id, 0));
+    update webhook_events
+    set position = greatest(
+      (select max(position) from webhook_events where workspace_id = new.workspace_id) + 1,
+      (extract(epoch from clock_timestamp()) * 1000000)::bigint
+    )
+    where id = new.id;
+    return null;
+  end $function$
+;
+
 create table api_keys (
   id text not null,
   workspace_id text not null,
@@ -617,10 +633,13 @@ create table webhook_events (
   payload text not null,
   traceparent text,
   created_at timestamp(3) with time zone not null default now(),
+  "position" bigint,
   constraint webhook_events_pkey PRIMARY KEY (id),
   constraint webhook_events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 CREATE INDEX webhook_events_by_age ON public.webhook_events USING btree (created_at);
+CREATE UNIQUE INDEX webhook_events_by_position ON public.webhook_events USING btree (workspace_id, "position");
+CREATE CONSTRAINT TRIGGER place_event AFTER INSERT ON public.webhook_events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new."position" IS NULL)) EXECUTE FUNCTION place_event();
 
 create table workspaces (
   id text not null,

@@ -657,6 +657,8 @@ type WebhookEventsTable = {
   /** The trace in which it happened; null without one. */
   traceparent: string | null;
   created_at: CreatedAt;
+  /** Its place among the events of the workspace, in microseconds of Unix time. A trigger sets it when the transaction commits. */
+  position: ColumnType<string | null, never, never>;
 };
 
 type WebhookDeliveriesTable = {

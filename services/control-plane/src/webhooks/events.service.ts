@@ -14,7 +14,7 @@ export type EventData<Type extends WebhookEventType> =
 /** A new event. Every endpoint gets these bytes as payload. */
 export type NewEvent = { id: string; workspaceId: string; type: WebhookEventKind; payload: string };
 
-/** Records events for the endpoints that subscribe to them. */
+/** Records events, and deliveries to the endpoints that subscribe to them. */
 export class WebhookEventsService {
   readonly #clock: Clock;
   readonly #firstDelaySeconds: number;
@@ -25,8 +25,7 @@ export class WebhookEventsService {
   }
 
   /**
-   * Records an event and a delivery for each subscribed endpoint, in the transaction of the change. Without such an
-   * endpoint nothing is stored.
+   * Records an event and a delivery for each subscribed endpoint, in the transaction of the change.
    */
   async record<Type extends WebhookEventType>(
     trx: Database,
@@ -34,12 +33,10 @@ export class WebhookEventsService {
     { workspace_id: workspaceId, traceparent }: Pick<VideoRow, 'workspace_id' | 'traceparent'>,
     data: EventData<Type>,
   ): Promise<void> {
-    const endpointIds = await findSubscribers(trx, workspaceId, type);
-    if (endpointIds.length === 0) return;
     const event = newEvent(type, workspaceId, data, this.#clock.now());
     // Without a current trace, such as at a timeout, the deliveries continue that of the video.
     await insertEvent(trx, { ...event, traceparent: activeTraceparent() ?? traceparent });
-    for (const endpointId of endpointIds) {
+    for (const endpointId of await findSubscribers(trx, workspaceId, type)) {
       await insertDelivery(trx, {
         id: newId('dlv'),
         eventId: event.id,

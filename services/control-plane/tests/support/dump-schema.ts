@@ -7,7 +7,12 @@ export async function dumpSchema(db: Database): Promise<string> {
     select relname as name from pg_class
     where relnamespace = 'public'::regnamespace and relkind = 'r' and relname not like 'kysely_%'
     order by relname`.execute(db);
-  const parts: string[] = [];
+  const functions = await sql<{ line: string }>`
+    select trim(pg_get_functiondef(oid)) || ';' as line from pg_proc
+    where pronamespace = 'public'::regnamespace
+      and not exists (select from pg_depend where objid = pg_proc.oid and deptype = 'e')
+    order by proname`.execute(db);
+  const parts = functions.rows.map(({ line }) => line);
   for (const { name } of tables.rows) parts.push(await dumpTable(db, name));
   return `${parts.join('\n\n')}\n`;
 }
@@ -22,13 +27,20 @@ async function dumpTable(db: Database, table: string): Promise<string> {
     order by attnum`.execute(db);
   const constraints = await sql<{ line: string }>`
     select format('constraint %I %s', conname, pg_get_constraintdef(oid)) as line
-    from pg_constraint where conrelid = ${table}::regclass and contype <> 'n'
+    from pg_constraint where conrelid = ${table}::regclass and contype not in ('n', 't')
     order by contype desc, conname`.execute(db);
   const indexes = await sql<{ line: string }>`
     select pg_get_indexdef(indexrelid) || ';' as line from pg_index
     where indrelid = ${table}::regclass
       and not exists (select from pg_constraint where conindid = indexrelid and contype in ('p', 'u'))
     order by indexrelid::regclass::text`.execute(db);
+  const triggers = await sql<{ line: string }>`
+    select pg_get_triggerdef(oid) || ';' as line from pg_trigger
+    where tgrelid = ${table}::regclass and not tgisinternal
+    order by tgname`.execute(db);
   const body = [...columns.rows, ...constraints.rows].map(({ line }) => `  ${line}`).join(',\n');
-  return [`create table ${table} (\n${body}\n);`, ...indexes.rows.map(({ line }) => line)].join('\n');
+  return [
+    `create table ${table} (\n${body}\n);`,
+    ...[...indexes.rows, ...triggers.rows].map(({ line }) => line),
+  ].join('\n');
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const FILE = join(import.meta.dirname, '../fixtures/rows/20261209-initial.sql');
+const FILE = join(import.meta.dirname, '../fixtures/rows/20261210-initial.sql');
 
 /** The secret of the content keys in these rows. It protects nothing. */
 export const CONTENT_KEY_SECRET = Buffer.alloc(32, 7);

@@ -525,9 +525,26 @@ const TABLES = [
     type text not null,
     payload text not null,
     traceparent text,
-    created_at timestamptz(3) not null default now()
+    created_at timestamptz(3) not null default now(),
+    position bigint
   )`,
   'create index webhook_events_by_age on webhook_events (created_at)',
+  'create unique index webhook_events_by_position on webhook_events (workspace_id, position)',
+  // The events of a workspace get their positions in the order of their commits, so that a reader misses none: see ADR 94. The lock lasts from
+  // here to the end of the commit, after all other locks of the transaction, so that it cannot deadlock.
+  `create function place_event() returns trigger language plpgsql as $$
+  begin
+    perform pg_advisory_xact_lock(hashtextextended('events of ' || new.workspace_id, 0));
+    update webhook_events
+    set position = greatest(
+      (select max(position) from webhook_events where workspace_id = new.workspace_id) + 1,
+      (extract(epoch from clock_timestamp()) * 1000000)::bigint
+    )
+    where id = new.id;
+    return null;
+  end $$`,
+  `create constraint trigger place_event after insert on webhook_events deferrable initially deferred
+    for each row when (new.position is null) execute function place_event()`,
 
   `create table webhook_deliveries (
     id text primary key,
@@ -598,5 +615,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 export async function down(db: Kysely<unknown>): Promise<void> {
   const names = TABLES.flatMap((statement) => /^create table (\w+)/.exec(statement)?.[1] ?? []);
   for (const name of names.toReversed()) await sql`drop table ${sql.table(name)}`.execute(db);
+  await sql`drop function place_event`.execute(db);
   for (const name of EXTENSIONS) await sql`drop extension ${sql.id(name)}`.execute(db);
 }

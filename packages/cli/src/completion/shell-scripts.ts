@@ -1,0 +1,26 @@
+/** Scripts that ask this program what can follow, so that they know every command of the installed version. */
+export const SHELL_SCRIPTS = {
+  bash: `_framelane() {
+  local IFS=$'\\n'
+  COMPREPLY=($(framelane complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _framelane framelane
+`,
+  zsh: `#compdef framelane
+_framelane() {
+  local -a found
+  found=(\${(f)"$(framelane complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
+  if (( \${#found} )); then compadd -a found; else _files; fi
+}
+compdef _framelane framelane
+`,
+  fish: `function __framelane
+  framelane complete -- (commandline --tokens-expanded --current-process --cut-at-cursor)[2..] (commandline --current-token) 2>/dev/null
+end
+complete --command framelane --arguments '(__framelane)'
+`,
+} as const;
+
+export type Shell = keyof typeof SHELL_SCRIPTS;
+
+export const SHELLS = Object.keys(SHELL_SCRIPTS) as Shell[];
