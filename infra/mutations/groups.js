@@ -383,7 +383,7 @@ export const GROUPS = [
     name: 'cli',
     threshold: 80,
     mutate: [
-      'packages/cli/src/{connection,explain}.ts',
+      'packages/cli/src/{connection,error-code,explain}.ts',
       'packages/cli/src/captions/captions-language.ts',
       'packages/cli/src/completion/candidates.ts',
       'packages/cli/src/events/{event-text,follow-events,since-time}.ts',
