@@ -35,7 +35,11 @@ export function createProgram(): Command {
   forwarding(program, 'start', 'run everything on this machine until Ctrl-C', async (rest) => {
     const missing = missingPrograms({ forTests: false });
     // With arguments, it only prints help or refuses them.
-    if (rest.length === 0 && missing.programs.length > 0) return program.error(messageForMissing(missing));
+    if (rest.length === 0 && missing.programs.length > 0) {
+      process.stderr.write(`${messageForMissing(missing)}\n`);
+      process.exitCode = 1;
+      return;
+    }
     const { runNode } = await import('@framelane/single-node/run-node');
     await runNode(rest, INSTALLED);
   });
