@@ -1,7 +1,7 @@
 /**
  * Imports only go down:
  *   acceptance → client, hls-conformance, test-kit
- *   cli → client
+ *   framelane → cli → client
  *   framelane → single-node → services → message-bus → service-kit → contracts
  *   services → object-store → contracts
  *   services → address-guard, captions (these two import no other package)

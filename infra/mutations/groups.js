@@ -382,6 +382,21 @@ export const GROUPS = [
     ['outputs/piece-task'],
   ),
   {
+    name: 'cli',
+    threshold: 80,
+    mutate: [
+      'packages/cli/src/{connection,error-code,explain}.ts',
+      'packages/cli/src/captions/captions-language.ts',
+      'packages/cli/src/completion/candidates.ts',
+      'packages/cli/src/events/{event-text,follow-events,since-time}.ts',
+      'packages/cli/src/mcp/{api-document,api-tools,bounded-text,search-docs}.ts',
+      'packages/cli/src/sign-in/{chosen-grant,sign-in-link}.ts',
+      'packages/cli/src/terminal/{amounts,progress-line,table,terminal-text}.ts',
+      'packages/cli/src/upload/{stored-ticket,ticket-fields,transfer-rate}.ts',
+    ],
+    tests: ['packages/cli/src/*.test.ts', 'packages/cli/src/*/*.test.ts'],
+  },
+  {
     name: 'client',
     threshold: 80,
     mutate: ['packages/client/src/{api,list,retries,verify-webhook,wait-until-ready}.ts'],
@@ -461,6 +476,7 @@ export const GROUPS = [
     ['webhooks/deliveries.*', 'webhooks/events.service'],
     ['webhook-deliveries', 'webhook-deliveries-store', 'metrics'],
   ),
+  stores('events', ['webhooks/event-list.{service,store}'], ['events']),
   stores(
     'idempotency',
     ['idempotency/idempot{ency.service,ency-keys.store,ent}'],

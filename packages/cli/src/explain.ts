@@ -1,5 +1,6 @@
 import { ApiError, ConnectionError, FramelaneError } from '@framelane/client';
 import { CliError } from './cli-error.ts';
+import { errorCode } from './error-code.ts';
 
 /** The message of an error for people: what is wrong and what to do, without a stack trace. */
 export function explain(error: unknown): string {
@@ -33,15 +34,6 @@ const CAUSES: Readonly<Record<string, string>> = {
 };
 
 function explainConnection({ message, cause }: ConnectionError): string {
-  const code = codeOf(cause);
+  const code = errorCode(cause);
   return `${message} ${(code !== undefined && CAUSES[code]) || 'Check the URL and the network, and try again.'}`;
-}
-
-/** `fetch` and Node's sockets nest errors: the innermost has the code. */
-function codeOf(error: unknown, depth = 0): string | undefined {
-  if (!(error instanceof Error) || depth > 5) return undefined;
-  const inner = codeOf(error.cause, depth + 1);
-  if (inner !== undefined) return inner;
-  if (error instanceof AggregateError) return codeOf(error.errors[0], depth + 1);
-  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -74,10 +74,11 @@ test.each([
 test.each([
   [['whoami'], /You are not signed in\. Run "framelane login"/],
   [['upload', '/nonexistent.mp4'], /There is no file \/nonexistent\.mp4\./, ENV],
-  [['upload', '/'], /\/ is not a file/, ENV],
+  [['upload', '/'], /\/ is a directory/, ENV],
+  [['upload', '/dev/null'], /\/dev\/null is not a regular file\. Use -/, ENV],
   [
     ['upload', '/nonexistent.mp4', '/'],
-    /no file \/nonexistent\.mp4\.\n.*\/ is not a file.*\n2 of 2 files/,
+    /no file \/nonexistent\.mp4\.\n.*\/ is a directory.*\n2 of 2 files/,
     ENV,
   ],
   [['captions', 'add', 'vid_1', '/nonexistent.en.vtt'], /cannot be read/, ENV],

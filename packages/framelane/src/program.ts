@@ -6,14 +6,28 @@ import { messageForMissing, missingPrograms } from './machine/missing-programs.j
 
 /** Runs the command line `framelane …`. */
 export async function run(args: readonly string[]): Promise<void> {
-  await createProgram().parseAsync(args, { from: 'user' });
+  const program = createProgram();
+  const isOwn = program.commands.some((command) => command.name() === args[0]);
+  if (isOwn) await program.parseAsync(args, { from: 'user' });
+  else await runAsClient(program, args);
 }
 
-/** All commands. */
+/** The commands of @framelane/cli, which use the API. They handle signals in another way than services. */
+async function runAsClient(program: Command, args: readonly string[]): Promise<void> {
+  const [{ addCommands, runProgram }, { processHost }] = await Promise.all([
+    import('@framelane/cli'),
+    import('@framelane/cli/process-host'),
+  ]);
+  const host = processHost();
+  addCommands(program, host);
+  host.end(await runProgram(program, args, host));
+}
+
+/** The commands of the server. */
 export function createProgram(): Command {
   const program = new Command('framelane')
     .description('A video service that you run yourself. On one machine: framelane start')
-    .version(VERSION)
+    .version(VERSION, '--version', 'print the version')
     .enablePositionalOptions()
     .showHelpAfterError('(add --help to list commands and options)')
     .helpCommand(false);
@@ -21,7 +35,11 @@ export function createProgram(): Command {
   forwarding(program, 'start', 'run everything on this machine until Ctrl-C', async (rest) => {
     const missing = missingPrograms({ forTests: false });
     // With arguments, it only prints help or refuses them.
-    if (rest.length === 0 && missing.programs.length > 0) return program.error(messageForMissing(missing));
+    if (rest.length === 0 && missing.programs.length > 0) {
+      process.stderr.write(`${messageForMissing(missing)}\n`);
+      process.exitCode = 1;
+      return;
+    }
     const { runNode } = await import('@framelane/single-node/run-node');
     await runNode(rest, INSTALLED);
   });

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePorts } from '@framelane/test-kit/free-ports';
 import { InstalledProgram } from '@framelane/test-kit/installed-program';
@@ -57,15 +58,16 @@ test('without ffmpeg, doctor and start say what to do', async () => {
 
 test.each([
   [
-    'start',
-    '--port',
+    ['start', '--port'],
+    1,
     "Unknown option '--port'. Settings are environment variables: see framelane start --help",
   ],
-  ['satrt', '', 'Did you mean start?'],
-  ['engine', '--role', "unknown option '--role'"],
-])('framelane %s %s is refused', async (command, option, message) => {
-  const { code, stderr } = await framelane([command, ...(option ? [option] : [])]);
-  expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+  [['satrt'], 2, 'Did you mean start?'],
+  [['engine', '--role'], 1, "unknown option '--role'"],
+  [['whoami'], 1, 'Run "framelane login"'],
+])('framelane %j is refused', async (args, exitCode, message) => {
+  const { code, stderr } = await framelane(args);
+  expect([code, stderr]).toEqual([exitCode, expect.stringContaining(message)]);
 });
 
 test.each([
@@ -110,6 +112,17 @@ test('starts in an empty folder, and its example uploads a video that is played'
     expect((await fetch(new URL(script, page))).status).toBe(200);
   }
   expect(output).not.toContain('Debugger listening');
+});
+
+test('the commands of the API use the node', async () => {
+  const client = {
+    FRAMELANE_BASE_URL: `http://localhost:${env.PORT}/v1`,
+    FRAMELANE_API_KEY: await readFile(join(program.directory, 'home/.local/share/framelane/api-key'), 'utf8'),
+    FRAMELANE_WORKSPACE_ID: /ws_\w+/.exec(output)?.[0] ?? '',
+  };
+  const { code, stdout, stderr } = await framelane(['videos', 'list', '--json'], client);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(JSON.parse(stdout)).toEqual([expect.objectContaining({ title: 'sample', status: 'ready' })]);
 });
 
 test('admin uses the running node, and doctor finds nothing that fails', async () => {

@@ -14,7 +14,11 @@ type AddOptions = Parameters<Resources['captions']['set']>[3] & { language?: str
 export function addCaptionsCommands(program: Command, host: Host): void {
   const captions = program
     .command('captions')
-    .description('list, add, generate, download and delete captions');
+    .description('list, add, generate, download and delete captions')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  framelane captions add vid_… talk.en.vtt --label English\n  framelane captions generate vid_… en de\n  framelane captions download vid_… en > talk.en.vtt',
+    );
 
   apiCommand(
     captions.command('list').description('list the captions of a video').argument('<video>', 'the video'),

@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks';
+import { errorCode } from '../error-code.ts';
 import type { Event } from './follow-events.ts';
 
 /** As long as Framelane waits for an endpoint. */
@@ -36,10 +37,8 @@ export async function forwardEvent(
 }
 
 function problemOf(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError')
-    return `no response within ${TIMEOUT_MS / 1000} s`;
-  const cause = error instanceof Error ? error.cause : undefined;
-  if (cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED')
-    return 'nothing answers there';
-  return cause instanceof Error ? cause.message : 'no response';
+  const { name, cause } = error as { name?: string; cause?: { message?: string } };
+  if (name === 'TimeoutError') return `no response within ${TIMEOUT_MS / 1000} s`;
+  if (errorCode(error) === 'ECONNREFUSED') return 'nothing answers there';
+  return cause?.message || 'no response';
 }

@@ -78,16 +78,17 @@ export class DocsPages {
 }
 
 /**
- * The links of an index to Markdown files below `/docs/`, each once. Their files are at `below`, whatever host the index names: the
+ * The links of an index to Markdown files below `/docs/`, each once. Their files are at `docsUrl`, whatever host the index names: the
  * installation may have several.
  */
-export function linkedPages(index: string, below: string): { name: string; title: string; url: string }[] {
+export function linkedPages(index: string, docsUrl: string): { name: string; title: string; url: string }[] {
   const found = new Map<string, { name: string; title: string; url: string }>();
   for (const [, title = '', target = ''] of index.matchAll(/\[([^\]\n]{1,200})\]\(([^)\s]{1,500})\)/g)) {
-    const path = URL.canParse(target, below) ? new URL(target, below).pathname : '';
-    const [, name] = /\/docs\/(.+)\.md$/.exec(path) ?? [];
-    if (name === undefined || found.has(name) || found.size >= MAX_PAGES) continue;
-    found.set(name, { name, title, url: `${below}${name}.md` });
+    const path = URL.canParse(target, docsUrl) ? new URL(target, docsUrl).pathname : '';
+    const [, ...below] = path.split('/docs/');
+    const name = below.join('/docs/').slice(0, -'.md'.length);
+    if (!path.endsWith('.md') || name === '' || found.has(name) || found.size >= MAX_PAGES) continue;
+    found.set(name, { name, title, url: `${docsUrl}${name}.md` });
   }
   return [...found.values()];
 }

@@ -15,6 +15,7 @@ export async function readSecret(question: string, { stdin, writeError, signal }
   signal.addEventListener('abort', close);
   try {
     for await (const line of lines) return line.trim();
+    signal.throwIfAborted();
     throw new CliError('Nothing came on standard input.');
   } finally {
     signal.removeEventListener('abort', close);

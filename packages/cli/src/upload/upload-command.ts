@@ -127,8 +127,13 @@ async function openSource(
     );
   });
   const facts = await stat(path);
+  if (facts.isDirectory())
+    throw new CliError(`${file} is a directory. Name its files, for example with ${file}/*.`);
   if (!facts.isFile())
-    throw new CliError(`${file} is not a file. Name the files, for example with ${file}/*.`);
+    throw new CliError(
+      `${file} is not a regular file. Use - and --filename, with ${file} as standard input.`,
+    );
+  if (facts.size === 0) throw new CliError(`${file} is empty.`);
   const name = ticketName(connection, { path, size: facts.size, modified: facts.mtimeMs }, fields);
   return { source: file, keptTicket: new StoredTicket(ticketsDirectory(env), name) };
 }

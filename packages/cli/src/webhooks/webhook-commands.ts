@@ -13,7 +13,13 @@ type CreateOptions = { events?: string[]; description?: string };
 
 /** `webhooks` with its commands. */
 export function addWebhookCommands(program: Command, host: Host): void {
-  const webhooks = program.command('webhooks').description('list, create, test and delete webhooks');
+  const webhooks = program
+    .command('webhooks')
+    .description('list, create, test and delete webhooks')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  framelane webhooks create https://example.com/hook --events video.ready,video.failed\n  framelane webhooks test whk_…',
+    );
 
   apiCommand(
     webhooks.command('list').description('list the webhooks of the workspace'),

@@ -65,11 +65,19 @@ export async function runChecks(installation: Installation, env: NodeJS.ProcessE
     ...(missing.programs.length === 0
       ? [
           ...(await attempt('ffmpeg', () => checkMedia(engine))),
-          ...(await attempt('Database', () => checkDatabase(settings, adminCommand(installation, env)))),
+          ...(await attempt(
+            'Database',
+            () => checkDatabase(settings, adminCommand(installation, env)),
+            'DATABASE_URL',
+          )),
         ]
       : []),
-    ...(await attempt('Storage', () => checkStorage(settings, existing))),
-    ...(amqpUrl === undefined ? [] : await attempt('Queue', () => checkQueue(amqpUrl))),
+    ...(await attempt(
+      'Storage',
+      () => checkStorage(settings, existing),
+      'S3_ENDPOINT, S3_BUCKET and the keys',
+    )),
+    ...(amqpUrl === undefined ? [] : await attempt('Queue', () => checkQueue(amqpUrl), 'AMQP_URL')),
   ];
 }
 
@@ -85,11 +93,19 @@ function configurationOf(installation: Installation, env: NodeJS.ProcessEnv) {
   }
 }
 
-async function attempt(title: string, check: () => Promise<Finding[]>): Promise<Finding[]> {
+/** `setting` names what to correct if a check throws an error of another system. */
+async function attempt(title: string, check: () => Promise<Finding[]>, setting?: string): Promise<Finding[]> {
   try {
     return await check();
   } catch (error) {
-    return [failed(title, messageOf(error))];
+    const isOfAnotherSystem = setting !== undefined && !(error instanceof SettingsError);
+    return [
+      failed(
+        title,
+        messageOf(error),
+        isOfAnotherSystem ? `Check ${setting}, and that the server works.` : undefined,
+      ),
+    ];
   }
 }
 
