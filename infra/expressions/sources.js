@@ -6,8 +6,8 @@ import { findExpressions } from './find-expressions.js';
 const ROOT = join(import.meta.dirname, '..', '..');
 const CONTRACT = 'openapi/dist/openapi.json';
 
-/** Packages that only tests and the build use. They read what the project itself has written. */
-const OWN_TEXT_ONLY = ['acceptance', 'faults', 'test-kit', 'web-build', 'openapi-tools'];
+/** Packages and front ends that only tests and the build use. They read what the project itself has written. */
+const OWN_TEXT_ONLY = ['acceptance', 'faults', 'test-kit', 'web-build', 'openapi-tools', 'docs-site'];
 
 /** npm packages that the services call with text of clients. zod is not one: it checks settings, and messages between the services. */
 export const CALLED_WITH_CLIENT_TEXT = [

@@ -359,6 +359,7 @@ export const GROUPS = [
     'webhooks/webhook-words',
   ]),
   pure('player', 'services/player/src', ['chapters', 'keys', 'options', 'player-js', 'state']),
+  pure('docs-site', 'services/docs-site/src', ['headings', 'markdown-links', 'markdown-page', 'page']),
   pure('address-guard', 'packages/address-guard/src', ['address-guard', 'address-ranges']),
   pure('engine-import-rules', `${ENGINE}/src/imports`, ['remote-response'], ['import-failure']),
   services(

@@ -108,7 +108,7 @@ testInBrowser('a reader searches, follows a result, changes the theme and reads 
 
 testInBrowser('the static files work below any path of any server', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'framelane-static-docs-'));
-  await runProgram(process.execPath, [BUILD_PROGRAM, folder]);
+  await runProgram(process.execPath, [BUILD_PROGRAM, folder, SUB_PATH]);
   const server = await serve(folder);
   try {
     const { port } = server.address() as AddressInfo;
@@ -123,6 +123,11 @@ testInBrowser('the static files work below any path of any server', async () => 
     expect(new URL(page.url()).pathname).toMatch(new RegExp(`^${SUB_PATH}[\\w/-]+\\.html$`));
     expect(requested.filter((url) => !url.startsWith(`http://127.0.0.1:${port}${SUB_PATH}`))).toEqual([]);
     expect(problems).toEqual([]);
+
+    await page.goto(`http://127.0.0.1:${port}${SUB_PATH}errors/no/such/page`, { waitUntil: 'load' });
+    expect(await page.title()).toMatch(/^Page not found/);
+    await search(page, 'webhook secret');
+    expect(await page.title()).not.toMatch(/^Page not found/);
   } finally {
     server.close();
     server.closeAllConnections();
@@ -135,9 +140,9 @@ async function serve(folder: string): Promise<Server> {
   const server = createServer(async (req, res) => {
     const { pathname } = new URL(req.url ?? '/', 'http://localhost');
     const content = await readFile(join(folder, pathname.replace(SUB_PATH, ''))).catch(() => undefined);
-    res
-      .writeHead(content ? 200 : 404, { 'Content-Type': TYPES[extname(pathname)] ?? 'text/plain' })
-      .end(content);
+    if (content)
+      res.writeHead(200, { 'Content-Type': TYPES[extname(pathname)] ?? 'text/plain' }).end(content);
+    else res.writeHead(404, { 'Content-Type': 'text/html' }).end(await readFile(join(folder, '404.html')));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

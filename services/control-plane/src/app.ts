@@ -82,10 +82,10 @@ export function createApp(context: Context): Express {
       adminCommand: context.adminCommand,
     }),
   );
+  app.use('/v1', asOne(noStore, ...validation, ...traceOperations(context.tracing), toRouter(routes)));
   const docs = new DocsSite(context.docsFrontEnd, config.publicUrl);
   app.use('/docs', docs.pages());
   app.get(['/llms.txt', '/llms-full.txt'], docs.forLanguageModels());
-  app.use('/v1', asOne(noStore, ...validation, ...traceOperations(context.tracing), toRouter(routes)));
   app.use(routeNotFound);
   app.use(problemHandler(logger, config.publicUrl, translateHttpError));
   return app;

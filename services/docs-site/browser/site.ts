@@ -11,10 +11,8 @@ function find<T extends HTMLElement>(id: string): T {
 
 /** The address of the site. This script is in its folder `files`. */
 const site = new URL('../', import.meta.url);
-/** Static files have an extension in their address; an installation serves pages without. */
-const extension = document.querySelector<HTMLLinkElement>('link[rel=canonical]')?.href.endsWith('.html')
-  ? '.html'
-  : '';
+/** Static files have an extension in their address, such as that of the first page; an installation serves pages without. */
+const extension = find<HTMLAnchorElement>('home').pathname.endsWith('.html') ? '.html' : '';
 
 showThemeButton(find('theme'));
 addCopyButtons(document.querySelectorAll('.code'));

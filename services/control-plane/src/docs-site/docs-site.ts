@@ -48,6 +48,9 @@ export class DocsSite {
       if (files === undefined) return this.#frontEnd.sendMissing(res, FRAME_ANCESTORS);
       const name = req.path.slice(1) || 'index.html';
       const found = [name, `${name}.html`].find((each) => files.has(each));
+      // Readers and other programs append slashes.
+      const page = name.replace(/\/$/, '');
+      if (found === undefined && files.has(`${page}.html`)) return res.redirect(308, `${this.#path}/${page}`);
       if (found === undefined) res.status(404);
       return files.get(found ?? '404.html')?.(req, res, next);
     });
