@@ -400,7 +400,7 @@ export const GROUPS = [
   {
     name: 'client',
     threshold: 80,
-    mutate: ['packages/client/src/{api,list,retries,verify-webhook,wait-until-ready}.ts'],
+    mutate: ['packages/client/src/{api,kept-ticket,list,retries,verify-webhook,wait-until-ready}.ts'],
     tests: ['packages/client/src/*.test.ts', 'packages/client/tests/{client,resources}.test.ts'],
   },
   pure('library', 'packages/cli/src', [

@@ -11,6 +11,7 @@ const FIELD = { field: 'body/title', code: 'type', message: 'must be a text' };
 
 test.each([
   ['an error of this program', new CliError('Do this.'), 'Do this.'],
+  ['a text that would clear the screen', new CliError('a\u001b[2J\nb'), 'a\\u001b[2J\nb'],
   ['a problem', problem('video_not_found'), 'It is wrong.\n(video_not_found, request req_1)'],
   [
     'a problem with one field',

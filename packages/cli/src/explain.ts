@@ -1,9 +1,14 @@
 import { ApiError, ConnectionError, FramelaneError } from '@framelane/client';
 import { CliError } from './cli-error.ts';
 import { errorCode } from './error-code.ts';
+import { terminalText } from './terminal/terminal-text.ts';
 
-/** The message of an error for people: what is wrong and what to do, without a stack trace. */
+/** The message of an error for people: what is wrong and what to do, without a stack trace. It is safe to print. */
 export function explain(error: unknown): string {
+  return messageOf(error).split('\n').map(terminalText).join('\n');
+}
+
+function messageOf(error: unknown): string {
   if (error instanceof CliError) return error.message;
   if (error instanceof ConnectionError) return explainConnection(error);
   if (error instanceof ApiError) return explainProblem(error);

@@ -1,4 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
@@ -28,9 +29,9 @@ async function list(query = ''): Promise<Page> {
 const idsOf = ({ data }: Page) => data.map(({ id }) => id);
 
 /** Adds an event. Resolves with its id. */
-async function insert(db: Database, workspaceId = plane.workspaceId): Promise<string> {
+async function insert(db: Database, { workspaceId = plane.workspaceId, title = 'A' } = {}): Promise<string> {
   const [id, timestamp] = [newId('evt'), new Date().toISOString()];
-  const data = { id: newId('vid'), title: 'A', status: 'deleted', deletedAt: timestamp };
+  const data = { id: newId('vid'), title, status: 'deleted', deletedAt: timestamp };
   const payload = JSON.stringify({ id, type: 'video.deleted', timestamp, workspaceId, data });
   await db
     .insertInto('webhook_events')
@@ -109,6 +110,38 @@ test('a reader misses no event whose transaction was committed after that of a l
   expect(idsOf(await list(`?cursor=${first.nextCursor}`))).toEqual([early]);
 });
 
+test('a transaction that has its place, but is not committed yet, holds back the later ones', async () => {
+  const { db } = plane;
+  const { nextCursor } = await list('?from=now');
+  // Runs after the trigger that gives the place.
+  await sql`
+    create function wait_in_commit() returns trigger language plpgsql as $$
+    begin perform pg_advisory_xact_lock(42); return null; end $$`.execute(db);
+  await sql`
+    create constraint trigger wait_in_commit after insert on webhook_events deferrable initially deferred
+    for each row when (new.payload like '%Slow%') execute function wait_in_commit()`.execute(db);
+  const waiting = async (count: number) => {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::int as count from pg_locks
+      where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())`.execute(
+      db,
+    );
+    return rows[0]?.count === count;
+  };
+  const [first, second] = await db.connection().execute(async (connection) => {
+    await sql`select pg_advisory_lock(42)`.execute(connection);
+    const slow = insert(db, { title: 'Slow' });
+    await until(() => waiting(1));
+    const quick = insert(db);
+    await until(() => waiting(2));
+    expect(idsOf(await list(`?cursor=${nextCursor}`))).toEqual([]);
+    await sql`select pg_advisory_unlock(42)`.execute(connection);
+    return Promise.all([slow, quick]);
+  });
+  await sql`drop function wait_in_commit cascade`.execute(db);
+  expect(idsOf(await list(`?cursor=${nextCursor}`))).toEqual([first, second]);
+});
+
 test('transactions that write many events at the same time give each its own place', async () => {
   const { nextCursor } = await list('?from=now');
   const seen: string[] = [];
@@ -137,7 +170,7 @@ test('positions grow also while the clock of the database is set back', async ()
 test('the events of other workspaces are not listed', async () => {
   const other = newId('ws');
   await plane.db.insertInto('workspaces').values({ id: other, name: 'Other' }).execute();
-  await insert(plane.db, other);
+  await insert(plane.db, { workspaceId: other });
   const own = await insert(plane.db);
   expect(idsOf(await list())).toEqual([own]);
 });

@@ -11,6 +11,7 @@ import { apiCommand, type Session } from '../run-command.ts';
 import { durationText, sizeText } from '../terminal/amounts.ts';
 import { ProgressLine } from '../terminal/progress-line.ts';
 import { facts } from '../terminal/table.ts';
+import { terminalText } from '../terminal/terminal-text.ts';
 import { waitForVideo } from '../videos/wait-for-video.ts';
 import { forgetOldTickets, StoredTicket, ticketName, ticketsDirectory } from './stored-ticket.ts';
 import { type FieldOptions, fieldOptions, ticketFields } from './ticket-fields.ts';
@@ -47,7 +48,7 @@ Examples:
         if (host.signal.aborted || files.length === 1) throw error;
         failed += 1;
         session.output.data({ type: 'failed', file, message: explain(error) });
-        session.output.note(`${file}: ${explain(error)}`);
+        session.output.note(`${terminalText(file)}: ${explain(error)}`);
       }
     }
     if (failed > 0) throw new CliError(`${failed} of ${files.length} files could not be uploaded.`);
@@ -103,7 +104,7 @@ async function send(
     });
     line.clear();
     const seconds = (performance.now() - begun) / 1000;
-    output.note(`${name}: uploaded, ${sizeText(size)} in ${durationText(seconds)}`);
+    output.note(`${terminalText(name)}: uploaded, ${sizeText(size)} in ${durationText(seconds)}`);
     return videoId;
   } catch (error) {
     line.clear();
