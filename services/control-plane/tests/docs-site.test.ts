@@ -95,9 +95,10 @@ test('an unknown path has a page that says so', async () => {
   await build();
   for (const path of [
     '/docs/nothing',
+    '/docs/404',
+    '/docs//',
     '/docs/errors',
     '/docs/errors/',
-    '/docs//',
     '/docs/..%2fpackage.json',
   ]) {
     const { status, text, headers } = await request(appAt()).get(path);

@@ -21,6 +21,9 @@ const POLICY = [
   FRAME_ANCESTORS,
 ].join('; ');
 
+/** The page for a path without a page. */
+const MISSING = '404.html';
+
 /** The text files of the site, in which placeholders are replaced. Other files are images. */
 const TEXTS = ['.html', '.md', '.txt'];
 
@@ -51,8 +54,8 @@ export class DocsSite {
       // Readers and other programs append slashes.
       const page = name.replace(/\/$/, '');
       if (found === undefined && files.has(`${page}.html`)) return res.redirect(308, `${this.#path}/${page}`);
-      if (found === undefined) res.status(404);
-      return files.get(found ?? '404.html')?.(req, res, next);
+      if (found === undefined || found === MISSING) res.status(404);
+      return files.get(found ?? MISSING)?.(req, res, next);
     });
     return routes.use(routeNotFound);
   }
