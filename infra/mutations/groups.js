@@ -66,6 +66,7 @@ export const GROUPS = [
   stores('db', ['db/living-video'], ['videos', 'playback', 'captions']),
   pure('http', `${CONTROL_PLANE}/src`, [
     'db/database-unavailable',
+    'db/server-version',
     'http/constant-file',
     'http/entity-tags',
     'http/field-errors',

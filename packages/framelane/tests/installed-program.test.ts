@@ -107,10 +107,11 @@ test('starts in an empty folder, and its example uploads a video that is played'
   const media = new URL(/^[^#].*m3u8.*$/m.exec(master)?.[0] ?? '', hls);
   const segment = new URL(/^[^#].+$/m.exec(await textAt(media))?.[0] ?? '', media);
   expect((await fetch(segment)).status).toBe(200);
-  for (const page of [embed, new URL('/console/', embed), new URL('/v1/docs', embed)]) {
+  for (const page of [embed, ...['/console/', '/v1/docs', '/docs/'].map((path) => new URL(path, embed))]) {
     const [, script = ''] = /<script[^>]* src="([^"]+)"/.exec(await textAt(page)) ?? [];
     expect((await fetch(new URL(script, page))).status).toBe(200);
   }
+  expect(await textAt(new URL('/llms.txt', embed))).toMatch(/^# Framelane\n/);
   expect(output).not.toContain('Debugger listening');
 });
 

@@ -20,11 +20,20 @@ export const SECTIONS: readonly Section[] = [
       'docs/phone-uploads.md',
       'docs/cms.md',
       'packages/client/README.md',
+      'docs/cli.md',
+      'docs/mcp.md',
     ],
   },
   {
     title: 'Take videos in',
-    files: ['docs/uploads.md', 'docs/import.md', 'docs/inputs.md', 'docs/sources.md', 'docs/deletion.md'],
+    files: [
+      'docs/uploads.md',
+      'docs/import.md',
+      'docs/moving.md',
+      'docs/inputs.md',
+      'docs/sources.md',
+      'docs/deletion.md',
+    ],
   },
   {
     title: 'Show videos',
