@@ -64,11 +64,12 @@ describe('following events', () => {
     ]);
   });
 
-  const unavailable = new ApiError('Later.', { code: 'unavailable', status: 503, problem: {} as Problem });
+  const problem = (status: number) => new ApiError('Later.', { code: 'any', status, problem: {} as Problem });
 
   test.each([
     ['a lost connection', new ConnectionError('http://localhost:1')],
-    ['a status of 503', unavailable],
+    ['a status of 500', problem(500)],
+    ['a status of 429', problem(429)],
   ])('reports %s and goes on, until the signal aborts', async (_what, error) => {
     const { client } = clientWith(error);
     const controller = new AbortController();
@@ -155,6 +156,6 @@ test.each([
   expect(sinceTime(text_, NOW)).toBe(time);
 });
 
-test.each(['yesterday', '5x', ''])('%p is no time', (text_) => {
+test.each(['yesterday', '5x', 'x5m', '5mx', ''])('%p is no time', (text_) => {
   expect(() => sinceTime(text_, NOW)).toThrow('Use a time such as');
 });

@@ -6,7 +6,6 @@ import { apiTools } from './api-tools.ts';
 import { boundedText, LONGEST_RESULT } from './bounded-text.ts';
 import { linkedPages } from './docs-pages.ts';
 import { chosenTools } from './mcp-command.ts';
-import { searchDocs } from './search-docs.ts';
 
 const document = readOpenApiDocument() as unknown as ApiDocument;
 const ALL = [
@@ -141,25 +140,4 @@ test('pages are the Markdown files of the index, fetched from this installation'
     { name: 'uploads', title: 'Uploads', url: 'http://localhost:8080/docs/uploads.md' },
     { name: 'adr/0001-x', title: 'ADR', url: 'http://localhost:8080/docs/adr/0001-x.md' },
   ]);
-});
-
-test('a search finds the section that is about the words', () => {
-  const pages = [
-    {
-      name: 'uploads',
-      title: 'Uploads',
-      text: '# Uploads\n\nSend files.\n\n## Resumable uploads\n\nUse a tus client.\n',
-    },
-    {
-      name: 'webhooks',
-      title: 'Webhooks',
-      text: '# Webhooks\n\nAn upload causes an event. Verify the signature.\n',
-    },
-  ];
-  expect(searchDocs(pages, 'resumable tus')).toEqual([
-    { page: 'uploads', heading: 'Resumable uploads', excerpt: 'Use a tus client.' },
-  ]);
-  expect(searchDocs(pages, 'Verify SIGNATURE')[0]).toMatchObject({ page: 'webhooks' });
-  expect(searchDocs(pages, 'zebra')).toEqual([]);
-  expect(searchDocs(pages, '?')).toEqual([]);
 });

@@ -26,6 +26,7 @@ test('titles cannot move the cursor, add lines or reorder the text', () => {
   expect(terminalText('a\u001b[2Jb\nc\u202Ed')).toBe('a\\u001b[2Jb\\u000ac\\u202ed');
   expect(table(['ID', 'TITLE'], [['vid_1', 'a\nb']])).toBe('ID     TITLE\nvid_1  a\\u000ab\n');
   expect(facts({ Title: 'a\rb', Error: null, Page: undefined })).toBe('Title  a\\u000db\n');
+  expect(facts({ Id: '1', Title: 'a' })).toBe('Id     1\nTitle  a\n');
   const json = terminalJson(JSON.stringify({ title: '\u009b\u202E' }));
   expect(json).toBe('{"title":"\\u009b\\u202e"}');
   expect(JSON.parse(json)).toEqual({ title: '\u009b\u202E' });
