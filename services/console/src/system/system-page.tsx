@@ -1,6 +1,7 @@
 import type { Schemas } from '@framelane/client';
-import { Alert, Badge, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Badge, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { DOCS_URL } from '../paths.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { formatClock } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
@@ -149,6 +150,9 @@ function LastBackup({ last }: { last: Schemas['SystemBackup'] | null }) {
           {words}
         </div>
       ))}
+      <Anchor size="sm" href={`${DOCS_URL}backup`} target="_blank" rel="noopener">
+        Backup and restore
+      </Anchor>
     </>
   );
 }

@@ -39,9 +39,9 @@ export function backupState(last: Schemas['SystemBackup'] | null): State {
   return last.missing > 0 ? { words: 'Incomplete', colour: 'red' } : { words: 'Complete', colour: 'teal' };
 }
 
-/** What the last backup has, or how to make one. */
+/** What the last backup has, or that one should be made. */
 export function backupWords(last: Schemas['SystemBackup'] | null): string[] {
-  if (last === null) return ['Make one each day with the admin command: docs/backup.md says how.'];
+  if (last === null) return ['Make one each day with the admin command.'];
   const { ageSeconds, objects, bytes } = last;
   return [`The data of ${timeWords(ageSeconds)} ago`, `${counted(objects, 'object')}, ${formatBytes(bytes)}`];
 }
