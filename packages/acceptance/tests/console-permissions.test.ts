@@ -368,8 +368,8 @@ testInBrowser('the system page shows what works and what does not', async () => 
     expect(degraded).toContain(words);
   }
   expect(degraded).toContain('No engine transcodes, so videos wait.');
-  const guide = await page.$eval('main a[href$="/docs/backup"]', (link) => (link as HTMLAnchorElement).href);
-  expect((await fetch(guide)).status).toBe(200);
+  const guide = await page.$eval('main a[href$="/docs/backup"]', (link) => link.getAttribute('href'));
+  expect((await fetch(guide ?? '')).status).toBe(200);
   await inspect(opened, 'system-degraded');
 
   respondWith('/v1/console/system', 503, {
