@@ -124,6 +124,16 @@ test('a folder that is missing', async () => {
   await expect(read(join(root, 'none'))).rejects.toThrow('is not a folder');
 });
 
+test('a folder in it that cannot be read is reported, and the others are read', async () => {
+  await put({ 'a/a.mp4': 'a', 'lost/b.mp4': 'b', 'z/c.mp4': 'c' });
+  const names: unknown[] = [];
+  for await (const item of folderSource({ signal: AbortSignal.timeout(60_000) }, root).items()) {
+    names.push('error' in item ? [item.name, item.error.message] : item.name);
+    await rm(join(root, 'lost'), { recursive: true, force: true });
+  }
+  expect(names).toEqual(['a/a.mp4', ['lost', `${join(root, 'lost')} is not a folder.`], 'z/c.mp4']);
+});
+
 test('a folder of an export is one video, from its source', async () => {
   await put({
     'Exported-vid_1/video.json': EXPORTED,

@@ -27,7 +27,13 @@ export function folderSource({ signal }: Pick<SourceContext, 'signal'>, root: st
 async function* itemsIn(place: Place, signal: AbortSignal): AsyncGenerator<LibraryItem | BrokenItem, void> {
   signal.throwIfAborted();
   const { root, folder } = place;
-  const entries = await readdir(folder, { withFileTypes: true }).catch(readable(folder));
+  const entries = await readdir(folder, { withFileTypes: true }).catch(unreadable(folder));
+  if (entries instanceof CliError) {
+    // Only the folder that the user has named ends the list: `lost+found` is in many.
+    if (folder === root) throw entries;
+    yield { id: shownAs(root, folder), name: shownAs(root, folder), error: entries };
+    return;
+  }
   const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   if (files.includes(EXPORTED_VIDEO_FILE) && (await isExported(folder))) {
     yield await itemOrError(shownAs(root, folder), (shown) => readExported(folder, shown));
@@ -44,10 +50,11 @@ async function* itemsIn(place: Place, signal: AbortSignal): AsyncGenerator<Libra
   for (const name of folders) yield* itemsIn({ root, folder: join(folder, name) }, signal);
 }
 
-function readable(folder: string): (error: NodeJS.ErrnoException) => never {
+function unreadable(folder: string): (error: NodeJS.ErrnoException) => CliError {
   return (error) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') throw new CliError(`${folder} is not a folder.`);
-    throw new CliError(`${folder} cannot be read: ${error.message}.`, { cause: error });
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return new CliError(`${folder} is not a folder.`);
+    const advice = 'Allow this user to read it, or leave it out with --exclude.';
+    return new CliError(`${folder} cannot be read: ${error.message}. ${advice}`, { cause: error });
   };
 }
 
