@@ -154,6 +154,7 @@ test('a folder of an export is one video, from its source', async () => {
     metadata: { importedFrom: 'mux:1' },
     passthrough: 'p',
     size: 3,
+    unsupported: undefined,
     fields: { playbackPolicy: 'signed', keepSource: 'always', trim: { start: 1, end: null } },
   });
   expect(await item?.media()).toEqual({ path: join(root, 'Exported-vid_1/source.mov') });
@@ -167,8 +168,9 @@ test('a folder of an export is one video, from its source', async () => {
 
 test('without a source, the rendition is taken, which is trimmed already', async () => {
   const { source, ...files } = EXPORTED.files;
-  await put({ 'video.json': { ...EXPORTED, files } });
+  await put({ 'video.json': { ...EXPORTED, files }, 'highest.mp4': 'high' });
   const [item] = await read();
+  expect(item).toMatchObject({ size: 4, unsupported: undefined });
   expect(item?.fields).not.toHaveProperty('trim');
   expect(await item?.media()).toEqual({ path: join(root, 'highest.mp4') });
 });
@@ -182,3 +184,21 @@ test.each(['../../outside.mov', '/etc/passwd', '..', ''])(
     });
   },
 );
+
+test('an export whose media file was copied in part is not imported', async () => {
+  await put({ 'video.json': EXPORTED, 'source.mov': 'sr' });
+  expect((await read())[0]?.unsupported).toBe('source.mov has 2 of 3 bytes. Copy the export again.');
+});
+
+test('symbolic links in an export are not followed', async () => {
+  await put({
+    'outside/secret': 'src',
+    'export/video.json': EXPORTED,
+    'export/chapters.json': { chapters: [] },
+  });
+  for (const name of ['source.mov', 'captions.en.vtt'])
+    await symlink(join(root, 'outside/secret'), join(root, 'export', name));
+  const [item] = await read(join(root, 'export'));
+  expect(item?.unsupported).toBe('source.mov is missing, or is no file. Copy the export again.');
+  await expect(item?.details()).rejects.toThrow('captions.en.vtt is no file');
+});
