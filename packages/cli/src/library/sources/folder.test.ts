@@ -88,6 +88,21 @@ test('a second file of a language gets a language of its own', async () => {
   expect((await item?.details())?.captions.map(({ language }) => language)).toEqual(['en', 'en-x-2']);
 });
 
+test('captions and a poster that cannot be read are warnings', async () => {
+  await put({ 'a.mp4': 'a', 'a.de.srt': Buffer.from('Gr\xFC\xDFe', 'latin1'), 'a.jpg': '' });
+  await truncate(join(root, 'a.jpg'), 3 * 1024 ** 2);
+  const [item] = await read();
+  expect(await item?.details()).toEqual({
+    captions: [],
+    chapters: undefined,
+    poster: undefined,
+    warnings: [
+      expect.stringMatching(/^The captions de could not be read: .*a\.de\.srt is not UTF-8 text\. Convert it/),
+      expect.stringMatching(/^The poster could not be read: .*a\.jpg has more than 2 MiB\.$/),
+    ],
+  });
+});
+
 test('the id is that of the content, wherever the folder is', async () => {
   await put({ 'x/a.mp4': 'content', 'y/a.mp4': 'content', 'z/a.mp4': 'Content' });
   const [x, y, z] = await read();

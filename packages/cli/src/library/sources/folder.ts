@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path';
 import { CliError } from '../../cli-error.ts';
 import { EXPORTED_VIDEO_FILE, exportedVideo } from '../exported-video.ts';
 import type { BrokenItem, Details, LibraryItem, LibrarySource, SourceContext } from '../library-item.ts';
-import { distinctLanguages } from './details-of.ts';
+import { detailsOf } from './details-of.ts';
 import { readExported } from './exported.ts';
 import { fingerprintOf, readSmallFile, readSmallText } from './local-file.ts';
 import { readSidecar, type SidecarFields } from './sidecar-fields.ts';
@@ -100,20 +100,15 @@ async function itemOf(folder: string, found: MediaFile, shown: string): Promise<
     fields: { ...sidecar.fields, ...(found.audioOnly && { audioOnly: true }) },
     unsupported: size === 0 ? 'The file is empty.' : undefined,
     media: async () => ({ path }),
-    details: () => detailsOf(folder, found),
+    details: () => detailsIn(folder, found),
   };
 }
 
-async function detailsOf(folder: string, { captions, chapters, poster }: MediaFile): Promise<Details> {
-  return {
-    captions: await Promise.all(
-      distinctLanguages(captions).map(async ({ name, language }) => ({
-        language,
-        text: await readSmallText(join(folder, name)),
-      })),
-    ),
-    chapters: chapters === undefined ? undefined : await readSmallText(join(folder, chapters)),
-    poster: poster === undefined ? undefined : await readSmallFile(join(folder, poster)),
-    warnings: [],
-  };
+function detailsIn(folder: string, { captions, chapters, poster }: MediaFile): Promise<Details> {
+  const textOf = (name: string) => () => readSmallText(join(folder, name));
+  return detailsOf({
+    captions: captions.map(({ name, language }) => ({ language, getText: textOf(name) })),
+    chapters: chapters === undefined ? undefined : textOf(chapters),
+    poster: poster === undefined ? undefined : () => readSmallFile(join(folder, poster)),
+  });
 }

@@ -122,16 +122,15 @@ function itemOf(
     fields: { ...sidecar.fields, ...(found.audioOnly && { audioOnly: true }) },
     unsupported: object.size === 0 ? 'The object is empty.' : undefined,
     media: async () => ({ url: await bucket.url(key) }),
-    details: async () => ({
-      ...(await detailsOf({
+    details: () =>
+      detailsOf({
         captions: captions.map(({ name, language }) => ({
           language,
           getText: () => bucket.text(`${folder}${name}`),
         })),
         chapters: chapters === undefined ? undefined : () => bucket.text(`${folder}${chapters}`),
-      })),
-      poster: poster === undefined ? undefined : await bucket.bytes(`${folder}${poster}`),
-    }),
+        poster: poster === undefined ? undefined : () => bucket.bytes(`${folder}${poster}`),
+      }),
   };
 }
 
