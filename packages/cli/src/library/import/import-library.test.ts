@@ -284,11 +284,13 @@ test('Ctrl-C ends the run between two videos, and is no failure of a video', asy
     controller.abort(new Error('Ctrl-C'));
     return { url: 'https://media.example.com/b' };
   };
+  const begun: string[] = [];
   const { report, stopped } = await run(
-    [item('a'), item('b', { media }), item('c')],
-    {},
+    [item('a'), item('b', { media }), item('c'), item('d')],
+    { onBegin: ({ name }) => begun.push(name) },
     { signal: controller.signal },
   );
+  expect(begun).toEqual(['a', 'b']);
   expect(stopped).toMatchObject({ message: 'Ctrl-C' });
   expect(report).toMatchObject({ complete: false, counts: { imported: 1, failed: 0 } });
   expect(framelane.calls).toEqual(['import a', 'captions a']);

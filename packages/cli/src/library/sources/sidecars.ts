@@ -23,7 +23,7 @@ export function findMedia(names: readonly string[]): MediaFile[] {
   const present = new Set(visible);
   const captions = captionsByStem(visible);
   return visible
-    .filter((name) => VIDEO.test(name) || AUDIO.test(name))
+    .filter(isMediaName)
     .map((media) => {
       const stem = withoutExtension(media);
       const named = (name: string) => (present.has(name) ? name : undefined);
@@ -37,6 +37,11 @@ export function findMedia(names: readonly string[]): MediaFile[] {
         ...(poster && { poster }),
       };
     });
+}
+
+/** Whether a name has the extension of a media file. */
+export function isMediaName(name: string): boolean {
+  return VIDEO.test(name) || AUDIO.test(name);
 }
 
 export function withoutExtension(name: string): string {
