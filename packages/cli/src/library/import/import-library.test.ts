@@ -325,7 +325,7 @@ test('an upload whose ticket is unknown by now replaces the video', async () => 
   expect(framelane.calls).toEqual(['ticket 2', 'delete old', 'upload 2']);
 });
 
-test('a video that somebody has deleted meanwhile is created again', async () => {
+test('a video that somebody has deleted meanwhile is created again, once', async () => {
   await uploads(async (list, context) => {
     await run(list, {}, context);
     for (const { id } of framelane.videos.values())
@@ -334,9 +334,14 @@ test('a video that somebody has deleted meanwhile is created again', async () =>
         body: { code: 'video_not_found', detail: '' },
       });
     framelane.videos.clear();
+    framelane.calls.length = 0;
+    framelane.refusesUploads = true;
+    expect((await run(list, {}, context)).report.counts.failed).toBe(1);
+    framelane.refusesUploads = false;
     expect((await run(list, {}, context)).report.counts.imported).toBe(1);
   });
-  expect(framelane.calls).toEqual(['ticket 1', 'upload 1', 'ticket 1', 'ticket 2', 'upload 2']);
+  const attempt = ['ticket 1', 'ticket 2', 'upload 2'];
+  expect(framelane.calls).toEqual([...attempt, ...attempt]);
 });
 
 test('a video of the other environment is not known', async () => {
