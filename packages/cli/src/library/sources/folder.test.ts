@@ -217,3 +217,12 @@ test('symbolic links in an export are not followed', async () => {
   expect(item?.unsupported).toBe('source.mov is missing, or is no file. Copy the export again.');
   await expect(item?.details()).rejects.toThrow('captions.en.vtt is no file');
 });
+
+test('an export that was interrupted is reported: its files are no videos of their own', async () => {
+  const name = `Exported-vid_${'1'.repeat(26)}`;
+  await put({ [`${name}/source.mov`]: 'src', [`${name}/highest.mp4`]: 'high', 'z.mp4': 'z' });
+  expect(await read()).toMatchObject([
+    { name: 'z.mp4' },
+    { name, error: { message: expect.stringContaining('Its export is not complete') } },
+  ]);
+});

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { basename, join, relative, resolve, sep } from 'node:path';
 import { CliError } from '../../cli-error.ts';
+import { idInFolderName } from '../../export/file-names.ts';
 import { EXPORTED_VIDEO_FILE, exportedVideo } from '../exported-video.ts';
 import type { BrokenItem, Details, LibraryItem, LibrarySource, SourceContext } from '../library-item.ts';
 import { detailsOf } from './details-of.ts';
@@ -37,6 +38,12 @@ async function* itemsIn(place: Place, signal: AbortSignal): AsyncGenerator<Libra
   const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   if (files.includes(EXPORTED_VIDEO_FILE) && (await isExported(folder))) {
     yield await itemOrError(shownAs(root, folder), (shown) => readExported(folder, shown));
+    return;
+  }
+  // Without this, its source and its renditions would be videos of their own.
+  if (idInFolderName(basename(resolve(folder))) !== undefined) {
+    const error = new CliError(`Its export is not complete: ${EXPORTED_VIDEO_FILE} is missing. Run it again.`);
+    yield { id: shownAs(root, folder), name: shownAs(root, folder), error };
     return;
   }
   for (const found of findMedia(files))
