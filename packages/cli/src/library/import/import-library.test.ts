@@ -116,7 +116,12 @@ class FakeFramelane {
       this.calls.push(`captions ${video.title}`);
       if (body === 'WEBVTT') return { status: 201, body: {} };
       const errors = [{ field: 'body', code: 'invalid', message: 'Line 1 is no header' }];
-      const problem = { code: 'invalid_captions', detail: 'Line 1 is no header.', requestId: 'req_1', errors };
+      const problem = {
+        code: 'invalid_captions',
+        detail: 'Line 1 is no header.',
+        requestId: 'req_1',
+        errors,
+      };
       return { status: 400, body: problem };
     });
   }

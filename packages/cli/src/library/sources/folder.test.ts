@@ -97,7 +97,9 @@ test('captions and a poster that cannot be read are warnings', async () => {
     chapters: undefined,
     poster: undefined,
     warnings: [
-      expect.stringMatching(/^The captions de could not be read: .*a\.de\.srt is not UTF-8 text\. Convert it/),
+      expect.stringMatching(
+        /^The captions de could not be read: .*a\.de\.srt is not UTF-8 text\. Convert it/,
+      ),
       expect.stringMatching(/^The poster could not be read: .*a\.jpg has more than 2 MiB\.$/),
     ],
   });

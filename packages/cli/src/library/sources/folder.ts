@@ -42,7 +42,9 @@ async function* itemsIn(place: Place, signal: AbortSignal): AsyncGenerator<Libra
   }
   // Without this, its source and its renditions would be videos of their own.
   if (idInFolderName(basename(resolve(folder))) !== undefined) {
-    const error = new CliError(`Its export is not complete: ${EXPORTED_VIDEO_FILE} is missing. Run it again.`);
+    const error = new CliError(
+      `Its export is not complete: ${EXPORTED_VIDEO_FILE} is missing. Run it again.`,
+    );
     yield { id: shownAs(root, folder), name: shownAs(root, folder), error };
     return;
   }
@@ -59,7 +61,8 @@ async function* itemsIn(place: Place, signal: AbortSignal): AsyncGenerator<Libra
 
 function unreadable(folder: string): (error: NodeJS.ErrnoException) => CliError {
   return (error) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return new CliError(`${folder} is not a folder.`);
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+      return new CliError(`${folder} is not a folder.`);
     const advice = 'Allow this user to read it, or leave it out with --exclude.';
     return new CliError(`${folder} cannot be read: ${error.message}. ${advice}`, { cause: error });
   };

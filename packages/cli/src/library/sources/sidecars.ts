@@ -22,21 +22,19 @@ export function findMedia(names: readonly string[]): MediaFile[] {
   const visible = names.filter((name) => !name.startsWith('.')).sort();
   const present = new Set(visible);
   const captions = captionsByStem(visible);
-  return visible
-    .filter(isMediaName)
-    .map((media) => {
-      const stem = withoutExtension(media);
-      const named = (name: string) => (present.has(name) ? name : undefined);
-      const [json, chapters, poster] = [`${stem}.json`, `${stem}.chapters.vtt`, `${stem}.jpg`].map(named);
-      return {
-        media,
-        audioOnly: AUDIO.test(media),
-        captions: captions.get(stem) ?? [],
-        ...(json && { json }),
-        ...(chapters && { chapters }),
-        ...(poster && { poster }),
-      };
-    });
+  return visible.filter(isMediaName).map((media) => {
+    const stem = withoutExtension(media);
+    const named = (name: string) => (present.has(name) ? name : undefined);
+    const [json, chapters, poster] = [`${stem}.json`, `${stem}.chapters.vtt`, `${stem}.jpg`].map(named);
+    return {
+      media,
+      audioOnly: AUDIO.test(media),
+      captions: captions.get(stem) ?? [],
+      ...(json && { json }),
+      ...(chapters && { chapters }),
+      ...(poster && { poster }),
+    };
+  });
 }
 
 /** Whether a name has the extension of a media file. */
