@@ -61,6 +61,11 @@ async function runExport(
   folder: string,
 ): Promise<void> {
   const { sources, renditions, concurrency } = flags;
+  const { permissions } = await client.account.whoami({ signal: host.signal });
+  if ((sources || renditions.length > 0) && !permissions.includes('videos:write'))
+    throw new CliError(
+      'The key has no permission videos:write. Use one that has it, or add --no-sources --renditions none.',
+    );
   const report = await exportLibrary(
     {
       folder: resolve(folder),

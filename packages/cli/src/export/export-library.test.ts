@@ -143,13 +143,32 @@ test('a source with another checksum is reported, and not taken for complete', a
   expect(await readdir(inFolder())).toEqual(['source.mov.damaged']);
 });
 
-test('a rendition that the video does not have is a warning', async () => {
-  const error = { code: 'rendition_not_available', message: 'This video has no 1080p rendition.' };
-  const failed = { file: '1080p', status: 'failed', url: null, error };
+test('a rendition that the video does not have is a warning, and the others are fetched', async () => {
+  framelane.on(`POST ${path}/downloads`, ({ body }) => {
+    if (JSON.parse(body).files[0] === 'highest') return { status: 202, body: { data: [] } };
+    const detail = 'This video has no 1080p rendition. It has 360p.';
+    return { status: 409, body: { code: 'rendition_not_available', detail, requestId: 'req_1' } };
+  });
+  const { exported, items } = await run({ renditions: ['1080p', 'highest'] });
+  expect({ exported, warnings: items[0]?.warnings }).toEqual({
+    exported: 1,
+    warnings: ['1080p.mp4: This video has no 1080p rendition. It has 360p.'],
+  });
+  expect(await readdir(inFolder())).toContain('highest.mp4');
+});
+
+test('a rendition that could not be made is a warning', async () => {
+  const error = { code: 'download_failed', message: 'The file could not be made.' };
+  const failed = { file: 'highest', status: 'failed', url: null, error };
   framelane.on(`GET ${path}/downloads`, { body: { data: [failed] } });
-  framelane.on(`DELETE ${path}/downloads/1080p`, { status: 204 });
-  const { items } = await run({ renditions: ['1080p'] });
-  expect(items[0]?.warnings).toEqual(['1080p.mp4: This video has no 1080p rendition.']);
+  const { items } = await run();
+  expect(items[0]?.warnings).toEqual(['highest.mp4: The file could not be made.']);
+});
+
+test('a rendition that somebody deletes before it is ready is a warning', async () => {
+  framelane.on(`GET ${path}/downloads`, { body: { data: [] } });
+  const { items } = await run();
+  expect(items[0]?.warnings).toEqual(['highest.mp4: Somebody has deleted the file meanwhile.']);
 });
 
 test('a download that was there before stays', async () => {

@@ -1,4 +1,4 @@
-import type { Schemas, Video } from '@framelane/client';
+import { ApiError, type Schemas, type Video } from '@framelane/client';
 import { poll } from '../library/http/poll.ts';
 import { pause } from '../library/http/retrying.ts';
 import type { ExportContext } from './export-video.ts';
@@ -14,15 +14,24 @@ export async function prepareRendition(
 ): Promise<Prepared> {
   const before = downloads.find((one) => one.file === file);
   const isNew = before === undefined || before.status === 'failed';
-  if (isNew) await client.downloads.create(id, [file], { signal });
-  const settled = await poll({ pause, signal }, 'The installation prepares the file', async () => {
+  if (isNew) {
+    const problem = await client.downloads.create(id, [file], { signal }).then(() => undefined, unavailable);
+    if (problem !== undefined) return { problem };
+  }
+  const { settled } = await poll({ pause, signal }, 'The installation prepares the file', async () => {
     const found = (await client.downloads.list(id, { signal })).find((one) => one.file === file);
-    return found?.status === 'preparing' ? undefined : (found ?? null);
+    return found?.status !== 'preparing' && { settled: found };
   });
   const remove = async () => {
     if (isNew) await client.downloads.delete(id, file, { signal });
   };
   if (settled?.url) return { url: settled.url, remove };
-  if (settled !== null) await remove();
+  if (settled !== undefined) await remove();
   return { problem: settled?.error?.message ?? 'Somebody has deleted the file meanwhile.' };
+}
+
+/** Why the video has no such file: it is not as large, or has no sound. */
+function unavailable(error: unknown): string {
+  if (error instanceof ApiError && error.code === 'rendition_not_available') return error.message;
+  throw error;
 }

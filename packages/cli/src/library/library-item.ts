@@ -18,7 +18,7 @@ export type CaptionsFile = {
 /** Chapters as JSON or as a WebVTT file. */
 export type Chapters = readonly Schemas['Chapter'][] | string;
 
-/** What a video of a library has besides its file. A part that could not be fetched is a warning. */
+/** What a video of a library has besides its file. A part that could not be read is a warning. */
 export type Details = {
   captions: readonly CaptionsFile[];
   chapters?: Chapters | undefined;

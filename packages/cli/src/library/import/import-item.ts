@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ApiError, type FramelaneClient, type Video, VideoFailedError } from '@framelane/client';
+import {
+  ApiError,
+  type FramelaneClient,
+  type UploadTicket,
+  type UploadTicketRequest,
+  type Video,
+  VideoFailedError,
+} from '@framelane/client';
 import { upload } from '@framelane/client/node';
 import { CliError } from '../../cli-error.ts';
 import { download } from '../http/download.ts';
@@ -108,25 +115,33 @@ async function uploadFile(
   { step, fields, details }: Work,
   context: ImportContext,
 ): Promise<string> {
-  const { client, signal } = context;
-  const body = { ...fields, expiresIn: TICKET_SECONDS };
+  const { signal } = context;
   const earlier = step.kind === 'continue' ? step.videoId : undefined;
-  let ticket = await client.uploadTickets
-    .create(body, { signal, idempotencyKey: keyOf(body, step) })
-    .catch(unlessClosed);
-  if (ticket !== undefined && (await isGone(context, ticket.videoId))) ticket = undefined;
-  ticket ??= await client.uploadTickets.create(body, { signal });
+  const ticket = await openTicket({ ...fields, expiresIn: TICKET_SECONDS }, context);
   if (earlier !== undefined && earlier !== ticket.videoId) await deleteVideo(context, earlier);
   await details(ticket.videoId);
   await upload(path, ticket, { signal });
   return ticket.videoId;
 }
 
-/** The same for the same request in every run, unless it replaces a video. */
-function keyOf(body: object, step: Work['step']): string {
-  const replaced = step.kind === 'create' ? (step.replaces ?? '') : '';
+/**
+ * The same ticket for the same request in every run. The key of a ticket whose video is complete, or was deleted, stays in use: the next key is
+ * made from what came of it, so that later runs find the same one.
+ */
+async function openTicket(body: UploadTicketRequest, context: ImportContext): Promise<UploadTicket> {
+  const { client, signal } = context;
+  for (let before = ''; ; ) {
+    const ticket = await client.uploadTickets
+      .create(body, { signal, idempotencyKey: keyOf(body, before) })
+      .catch(unlessClosed);
+    if (ticket !== undefined && !(await isGone(context, ticket.videoId))) return ticket;
+    before = ticket?.videoId ?? `${before} closed`;
+  }
+}
+
+function keyOf(body: UploadTicketRequest, before: string): string {
   return `import-library-${createHash('sha256')
-    .update(JSON.stringify([body, replaced]))
+    .update(JSON.stringify([body, before]))
     .digest('hex')}`;
 }
 

@@ -115,7 +115,13 @@ class FakeFramelane {
     this.service.on(`PUT ${path}/captions/en`, ({ body }) => {
       this.calls.push(`captions ${video.title}`);
       if (body === 'WEBVTT') return { status: 201, body: {} };
-      const problem = { code: 'invalid_captions', detail: 'Line 1 is no header.', requestId: 'req_1' };
+      const errors = [{ field: 'body', code: 'invalid', message: 'Line 1 is no header' }];
+      const problem = {
+        code: 'invalid_captions',
+        detail: 'Line 1 is no header.',
+        requestId: 'req_1',
+        errors,
+      };
       return { status: 400, body: problem };
     });
   }
@@ -284,11 +290,13 @@ test('Ctrl-C ends the run between two videos, and is no failure of a video', asy
     controller.abort(new Error('Ctrl-C'));
     return { url: 'https://media.example.com/b' };
   };
+  const begun: string[] = [];
   const { report, stopped } = await run(
-    [item('a'), item('b', { media }), item('c')],
-    {},
+    [item('a'), item('b', { media }), item('c'), item('d')],
+    { onBegin: ({ name }) => begun.push(name) },
     { signal: controller.signal },
   );
+  expect(begun).toEqual(['a', 'b']);
   expect(stopped).toMatchObject({ message: 'Ctrl-C' });
   expect(report).toMatchObject({ complete: false, counts: { imported: 1, failed: 0 } });
   expect(framelane.calls).toEqual(['import a', 'captions a']);
@@ -323,7 +331,7 @@ test('an upload whose ticket is unknown by now replaces the video', async () => 
   expect(framelane.calls).toEqual(['ticket 2', 'delete old', 'upload 2']);
 });
 
-test('a video that somebody has deleted meanwhile is created again', async () => {
+test('a video that somebody has deleted meanwhile is created again, once', async () => {
   await uploads(async (list, context) => {
     await run(list, {}, context);
     for (const { id } of framelane.videos.values())
@@ -332,9 +340,14 @@ test('a video that somebody has deleted meanwhile is created again', async () =>
         body: { code: 'video_not_found', detail: '' },
       });
     framelane.videos.clear();
+    framelane.calls.length = 0;
+    framelane.refusesUploads = true;
+    expect((await run(list, {}, context)).report.counts.failed).toBe(1);
+    framelane.refusesUploads = false;
     expect((await run(list, {}, context)).report.counts.imported).toBe(1);
   });
-  expect(framelane.calls).toEqual(['ticket 1', 'upload 1', 'ticket 1', 'ticket 2', 'upload 2']);
+  const attempt = ['ticket 1', 'ticket 2', 'upload 2'];
+  expect(framelane.calls).toEqual([...attempt, ...attempt]);
 });
 
 test('a video of the other environment is not known', async () => {

@@ -47,7 +47,7 @@ export async function importLibrary(
     options.onEntry(entry);
   };
   let stopped: unknown;
-  const items = endingWith(plannedItems(source, known, options), (error) => {
+  const items = endingWith(plannedItems(source, known, options, signal), (error) => {
     stopped = error;
   });
   await pMap(items, run, { concurrency: options.concurrency });
@@ -86,10 +86,13 @@ async function* plannedItems(
   source: LibrarySource,
   known: KnownVideos,
   options: ImportOptions,
+  signal: AbortSignal,
 ): AsyncGenerator<PlannedItem, void> {
   const names = new Map<string, string>();
   let begun = 0;
   for await (const item of source.items()) {
+    // A source may have its list in memory.
+    signal.throwIfAborted();
     if (!isWanted(item.name, options)) continue;
     const step = stepFor(item, known, names);
     if (step.kind === 'create' || step.kind === 'continue') {

@@ -36,6 +36,8 @@ async function unlessRefused(what: string, run: () => Promise<unknown>, warnings
   } catch (error) {
     if (!(error instanceof ApiError) || !REFUSED.includes(error.status)) throw error;
     const [{ field = '', message = '' } = {}] = error.problem.errors ?? [];
-    warnings.push(`${what} are refused: ${error.message}${message && ` (${field}: ${message})`}`);
+    // The detail repeats a single one.
+    const more = error.message.includes(message) ? '' : ` (${field}: ${message})`;
+    warnings.push(`${what} are refused: ${error.message}${more}`);
   }
 }

@@ -65,7 +65,7 @@ test('a name that consists of refused characters is left out', () => {
 test('what is too long is cut, with a warning', () => {
   const { fields, warnings } = fieldsOf({
     title: `${'a'.repeat(511)}🎬`,
-    tags: ['t'.repeat(65), ...Array.from({ length: 20 }, (_, index) => `t${index}`)],
+    tags: ['t'.repeat(65), 'u'.repeat(65), ...Array.from({ length: 19 }, (_, index) => `t${index}`)],
     passthrough: 'p'.repeat(256),
     metadata: { description: 'd'.repeat(501), ['k'.repeat(41)]: 'v' },
   });
@@ -78,7 +78,7 @@ test('what is too long is cut, with a warning', () => {
     'The title is cut after 512 characters.',
     'passthrough is cut after 255 characters.',
     'Only 20 of 21 tags are kept.',
-    'A tag is cut after 64 characters.',
+    'Tags are cut after 64 characters.',
     'The entry "description" of its metadata is cut after 500 characters.',
     `The entry "${'k'.repeat(41)}" of its metadata is now called "${'k'.repeat(40)}".`,
   ]);

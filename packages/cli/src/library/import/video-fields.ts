@@ -94,8 +94,9 @@ function metadataOf(item: LibraryItem, warnings: string[]): Record<string, strin
 function tagsOf(given: readonly string[], warnings: string[]): string[] {
   const all = [...new Set(given.map((tag) => plain(tag)).filter(Boolean))];
   if (all.length > MAX_TAGS) warnings.push(`Only ${MAX_TAGS} of ${all.length} tags are kept.`);
-  const kept = all.slice(0, MAX_TAGS).map((tag) => shortened(tag, MAX_TAG, 'A tag', warnings));
-  return [...new Set(kept)];
+  const kept = all.slice(0, MAX_TAGS);
+  if (kept.some((tag) => tag.length > MAX_TAG)) warnings.push(`Tags are cut after ${MAX_TAG} characters.`);
+  return [...new Set(kept.map((tag) => cut(tag, MAX_TAG)))];
 }
 
 /** A name with an extension, without separators. */

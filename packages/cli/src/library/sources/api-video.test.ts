@@ -50,6 +50,15 @@ test('a video has its title without the extension, tags, metadata and its date',
   expect(service.requests[0]?.headers.authorization).toBe(`Basic ${btoa('av-key:')}`);
 });
 
+test.each(['What is new in 1.5', 'With Mr.Smith', '.mp4'])(
+  'the title %s is no name of a file',
+  async (title) => {
+    const { service, item } = await onlyItem({}, { title });
+    await using _ = service;
+    expect(item.title).toBe(title);
+  },
+);
+
 test('a private video becomes signed', async () => {
   const { service, item } = await onlyItem({}, { public: false });
   await using _ = service;

@@ -7,6 +7,7 @@ import type { Details, LibraryItem, LibrarySource, Media, SourceContext } from '
 import { credential } from './credential.ts';
 import { detailsOf } from './details-of.ts';
 import { readEntry } from './read-entry.ts';
+import { isMediaName, withoutExtension } from './sidecars.ts';
 
 // https://docs.api.video/reference/api/Videos, /Captions and /Chapters
 
@@ -87,12 +88,11 @@ function listOf(client: ServiceClient, path: string, query: Record<string, strin
 
 function itemOf(client: ServiceClient, entry: ApiVideo): LibraryItem {
   const { videoId, title, description, tags, metadata, discarded } = entry;
-  const ending = /(\.[A-Za-z0-9]{1,5})$/.exec(title ?? '')?.[1];
   return {
     id: `api-video:${videoId}`,
     name: title || videoId,
     // Without a title of its own, a video has the name of its file.
-    title: ending ? title?.slice(0, -ending.length) : (title ?? undefined),
+    title: title && isMediaName(title) ? withoutExtension(title) : (title ?? undefined),
     filename: `${videoId}.mp4`,
     tags: tags ?? [],
     metadata: {

@@ -102,7 +102,7 @@ test('captions that cannot be fetched are a warning', async () => {
   service.on(`GET ${library}/videos/${GUID}/play`, { body: { captionsPath: `${service.url}/captions` } });
   expect(await item.details()).toMatchObject({
     captions: [],
-    warnings: [expect.stringContaining('The captions en could not be fetched')],
+    warnings: [expect.stringContaining('The captions en could not be read')],
   });
 });
 

@@ -6,15 +6,17 @@ import type { CaptionsFile, Chapters, Details } from '../library-item.ts';
 export type ListedCaptions = Omit<CaptionsFile, 'text'> & { getText: () => Promise<string> };
 
 /**
- * Fetches captions and chapters one after another. A file that is not there, or cannot be read, is a warning; a temporary error is thrown, so
- * that the next run gets the file.
+ * Gets captions, chapters and poster one after another. A file that is not there, or cannot be read, is a warning; a temporary error is
+ * thrown, so that the next run gets the file.
  */
 export async function detailsOf({
   captions,
   chapters,
+  poster,
 }: {
   captions: readonly ListedCaptions[];
   chapters?: (() => Promise<Chapters>) | undefined;
+  poster?: (() => Promise<Uint8Array>) | undefined;
 }): Promise<Details> {
   const warnings: string[] = [];
   const found: CaptionsFile[] = [];
@@ -23,7 +25,8 @@ export async function detailsOf({
     if (text !== undefined) found.push({ ...entry, text });
   }
   const readChapters = chapters && (await unlessMissing('The chapters', chapters, warnings));
-  return { captions: found, chapters: readChapters, warnings };
+  const image = poster && (await unlessMissing('The poster', poster, warnings));
+  return { captions: found, chapters: readChapters, poster: image, warnings };
 }
 
 async function unlessMissing<T>(
@@ -35,13 +38,13 @@ async function unlessMissing<T>(
     return await get();
   } catch (error) {
     if (!(error instanceof CliError) || (error instanceof TransferError && error.temporary)) throw error;
-    warnings.push(`${what} could not be fetched: ${error.message}`);
+    warnings.push(`${what} could not be read: ${error.message}`);
     return undefined;
   }
 }
 
 /** Framelane has one file for a language: a second one gets a private subtag, such as `en-x-2`. */
-export function distinctLanguages<Entry extends { language: string }>(entries: readonly Entry[]): Entry[] {
+function distinctLanguages<Entry extends { language: string }>(entries: readonly Entry[]): Entry[] {
   const counts = new Map<string, number>();
   return entries.map((entry) => {
     const count = (counts.get(entry.language.toLowerCase()) ?? 0) + 1;

@@ -1,5 +1,7 @@
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { CliError } from '../../cli-error.ts';
 import { EXPORTED_VIDEO_FILE, type ExportedVideo, exportedVideo } from '../exported-video.ts';
 import type { Details, FramelaneFields, LibraryItem } from '../library-item.ts';
 import { readSmallFile, readSmallText } from './local-file.ts';
@@ -24,11 +26,31 @@ export async function readExported(folder: string, shown: string): Promise<Libra
     createdAt: record.createdAt,
     size: media?.bytes,
     fields: fieldsOf(exported),
-    unsupported: media === undefined ? 'The export has no media file of it.' : undefined,
+    unsupported: await reasonAgainst(folder, media),
     warnings: warningsAbout(exported),
     media: async () => ({ path: join(folder, media?.name ?? '') }),
     details: () => detailsIn(folder, exported),
   };
+}
+
+/** An export that was copied in part has files that are too short. */
+async function reasonAgainst(
+  folder: string,
+  media: { name: string; bytes: number } | undefined,
+): Promise<string | undefined> {
+  if (media === undefined) return 'The export has no media file of it.';
+  const { name, bytes } = media;
+  const found = await lstat(join(folder, name)).catch(() => undefined);
+  if (!found?.isFile()) return `${name} is missing, or is no file. Copy the export again.`;
+  if (found.size !== bytes) return `${name} has ${found.size} of ${bytes} bytes. Copy the export again.`;
+  return undefined;
+}
+
+/** The path of a small file of the export. Throws for a symbolic link, which could lead anywhere. */
+async function ownFile(folder: string, name: string): Promise<string> {
+  const path = join(folder, name);
+  if (!(await lstat(path)).isFile()) throw new CliError(`${path} is no file. Copy the export again.`);
+  return path;
 }
 
 function fieldsOf({ record, files }: ExportedVideo): FramelaneFields {
@@ -52,14 +74,14 @@ async function detailsIn(
   folder: string,
   { record, files: { captions, chapters, poster } }: ExportedVideo,
 ): Promise<Details> {
-  const chaptersPath = chapters && join(folder, chapters.name);
+  const chaptersPath = chapters && (await ownFile(folder, chapters.name));
   return {
     captions: await Promise.all(
       captions.map(async ({ name, language, label, default: isDefault }) => ({
         language,
         label,
         default: isDefault,
-        text: await readSmallText(join(folder, name)),
+        text: await readSmallText(await ownFile(folder, name)),
       })),
     ),
     chapters:
@@ -69,7 +91,7 @@ async function detailsIn(
     poster:
       record.poster == null || poster === undefined
         ? undefined
-        : await readSmallFile(join(folder, poster.name)),
+        : await readSmallFile(await ownFile(folder, poster.name)),
     warnings: [],
   };
 }

@@ -88,6 +88,23 @@ test('a second file of a language gets a language of its own', async () => {
   expect((await item?.details())?.captions.map(({ language }) => language)).toEqual(['en', 'en-x-2']);
 });
 
+test('captions and a poster that cannot be read are warnings', async () => {
+  await put({ 'a.mp4': 'a', 'a.de.srt': Buffer.from('Gr\xFC\xDFe', 'latin1'), 'a.jpg': '' });
+  await truncate(join(root, 'a.jpg'), 3 * 1024 ** 2);
+  const [item] = await read();
+  expect(await item?.details()).toEqual({
+    captions: [],
+    chapters: undefined,
+    poster: undefined,
+    warnings: [
+      expect.stringMatching(
+        /^The captions de could not be read: .*a\.de\.srt is not UTF-8 text\. Convert it/,
+      ),
+      expect.stringMatching(/^The poster could not be read: .*a\.jpg has more than 2 MiB\.$/),
+    ],
+  });
+});
+
 test('the id is that of the content, wherever the folder is', async () => {
   await put({ 'x/a.mp4': 'content', 'y/a.mp4': 'content', 'z/a.mp4': 'Content' });
   const [x, y, z] = await read();
@@ -124,6 +141,16 @@ test('a folder that is missing', async () => {
   await expect(read(join(root, 'none'))).rejects.toThrow('is not a folder');
 });
 
+test('a folder in it that cannot be read is reported, and the others are read', async () => {
+  await put({ 'a/a.mp4': 'a', 'lost/b.mp4': 'b', 'z/c.mp4': 'c' });
+  const names: unknown[] = [];
+  for await (const item of folderSource({ signal: AbortSignal.timeout(60_000) }, root).items()) {
+    names.push('error' in item ? [item.name, item.error.message] : item.name);
+    await rm(join(root, 'lost'), { recursive: true, force: true });
+  }
+  expect(names).toEqual(['a/a.mp4', ['lost', `${join(root, 'lost')} is not a folder.`], 'z/c.mp4']);
+});
+
 test('a folder of an export is one video, from its source', async () => {
   await put({
     'Exported-vid_1/video.json': EXPORTED,
@@ -144,6 +171,7 @@ test('a folder of an export is one video, from its source', async () => {
     metadata: { importedFrom: 'mux:1' },
     passthrough: 'p',
     size: 3,
+    unsupported: undefined,
     fields: { playbackPolicy: 'signed', keepSource: 'always', trim: { start: 1, end: null } },
   });
   expect(await item?.media()).toEqual({ path: join(root, 'Exported-vid_1/source.mov') });
@@ -157,8 +185,9 @@ test('a folder of an export is one video, from its source', async () => {
 
 test('without a source, the rendition is taken, which is trimmed already', async () => {
   const { source, ...files } = EXPORTED.files;
-  await put({ 'video.json': { ...EXPORTED, files } });
+  await put({ 'video.json': { ...EXPORTED, files }, 'highest.mp4': 'high' });
   const [item] = await read();
+  expect(item).toMatchObject({ size: 4, unsupported: undefined });
   expect(item?.fields).not.toHaveProperty('trim');
   expect(await item?.media()).toEqual({ path: join(root, 'highest.mp4') });
 });
@@ -172,3 +201,30 @@ test.each(['../../outside.mov', '/etc/passwd', '..', ''])(
     });
   },
 );
+
+test('an export whose media file was copied in part is not imported', async () => {
+  await put({ 'video.json': EXPORTED, 'source.mov': 'sr' });
+  expect((await read())[0]?.unsupported).toBe('source.mov has 2 of 3 bytes. Copy the export again.');
+});
+
+test('symbolic links in an export are not followed', async () => {
+  await put({
+    'outside/secret': 'src',
+    'export/video.json': EXPORTED,
+    'export/chapters.json': { chapters: [] },
+  });
+  for (const name of ['source.mov', 'captions.en.vtt'])
+    await symlink(join(root, 'outside/secret'), join(root, 'export', name));
+  const [item] = await read(join(root, 'export'));
+  expect(item?.unsupported).toBe('source.mov is missing, or is no file. Copy the export again.');
+  await expect(item?.details()).rejects.toThrow('captions.en.vtt is no file');
+});
+
+test('an export that was interrupted is reported: its files are no videos of their own', async () => {
+  const name = `Exported-vid_${'1'.repeat(26)}`;
+  await put({ [`${name}/source.mov`]: 'src', [`${name}/highest.mp4`]: 'high', 'z.mp4': 'z' });
+  expect(await read()).toMatchObject([
+    { name: 'z.mp4' },
+    { name, error: { message: expect.stringContaining('Its export is not complete') } },
+  ]);
+});

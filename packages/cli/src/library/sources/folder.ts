@@ -1,9 +1,10 @@
 import { readdir, stat } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { basename, join, relative, resolve, sep } from 'node:path';
 import { CliError } from '../../cli-error.ts';
+import { idInFolderName } from '../../export/file-names.ts';
 import { EXPORTED_VIDEO_FILE, exportedVideo } from '../exported-video.ts';
 import type { BrokenItem, Details, LibraryItem, LibrarySource, SourceContext } from '../library-item.ts';
-import { distinctLanguages } from './details-of.ts';
+import { detailsOf } from './details-of.ts';
 import { readExported } from './exported.ts';
 import { fingerprintOf, readSmallFile, readSmallText } from './local-file.ts';
 import { readSidecar, type SidecarFields } from './sidecar-fields.ts';
@@ -27,10 +28,24 @@ export function folderSource({ signal }: Pick<SourceContext, 'signal'>, root: st
 async function* itemsIn(place: Place, signal: AbortSignal): AsyncGenerator<LibraryItem | BrokenItem, void> {
   signal.throwIfAborted();
   const { root, folder } = place;
-  const entries = await readdir(folder, { withFileTypes: true }).catch(readable(folder));
+  const entries = await readdir(folder, { withFileTypes: true }).catch(unreadable(folder));
+  if (entries instanceof CliError) {
+    // Only the folder that the user has named ends the list: `lost+found` is in many.
+    if (folder === root) throw entries;
+    yield { id: shownAs(root, folder), name: shownAs(root, folder), error: entries };
+    return;
+  }
   const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   if (files.includes(EXPORTED_VIDEO_FILE) && (await isExported(folder))) {
     yield await itemOrError(shownAs(root, folder), (shown) => readExported(folder, shown));
+    return;
+  }
+  // Without this, its source and its renditions would be videos of their own.
+  if (idInFolderName(basename(resolve(folder))) !== undefined) {
+    const error = new CliError(
+      `Its export is not complete: ${EXPORTED_VIDEO_FILE} is missing. Run it again.`,
+    );
+    yield { id: shownAs(root, folder), name: shownAs(root, folder), error };
     return;
   }
   for (const found of findMedia(files))
@@ -44,10 +59,12 @@ async function* itemsIn(place: Place, signal: AbortSignal): AsyncGenerator<Libra
   for (const name of folders) yield* itemsIn({ root, folder: join(folder, name) }, signal);
 }
 
-function readable(folder: string): (error: NodeJS.ErrnoException) => never {
+function unreadable(folder: string): (error: NodeJS.ErrnoException) => CliError {
   return (error) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') throw new CliError(`${folder} is not a folder.`);
-    throw new CliError(`${folder} cannot be read: ${error.message}.`, { cause: error });
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+      return new CliError(`${folder} is not a folder.`);
+    const advice = 'Allow this user to read it, or leave it out with --exclude.';
+    return new CliError(`${folder} cannot be read: ${error.message}. ${advice}`, { cause: error });
   };
 }
 
@@ -93,20 +110,15 @@ async function itemOf(folder: string, found: MediaFile, shown: string): Promise<
     fields: { ...sidecar.fields, ...(found.audioOnly && { audioOnly: true }) },
     unsupported: size === 0 ? 'The file is empty.' : undefined,
     media: async () => ({ path }),
-    details: () => detailsOf(folder, found),
+    details: () => detailsIn(folder, found),
   };
 }
 
-async function detailsOf(folder: string, { captions, chapters, poster }: MediaFile): Promise<Details> {
-  return {
-    captions: await Promise.all(
-      distinctLanguages(captions).map(async ({ name, language }) => ({
-        language,
-        text: await readSmallText(join(folder, name)),
-      })),
-    ),
-    chapters: chapters === undefined ? undefined : await readSmallText(join(folder, chapters)),
-    poster: poster === undefined ? undefined : await readSmallFile(join(folder, poster)),
-    warnings: [],
-  };
+function detailsIn(folder: string, { captions, chapters, poster }: MediaFile): Promise<Details> {
+  const textOf = (name: string) => () => readSmallText(join(folder, name));
+  return detailsOf({
+    captions: captions.map(({ name, language }) => ({ language, getText: textOf(name) })),
+    chapters: chapters === undefined ? undefined : textOf(chapters),
+    poster: poster === undefined ? undefined : () => readSmallFile(join(folder, poster)),
+  });
 }

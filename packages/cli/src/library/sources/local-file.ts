@@ -20,11 +20,15 @@ export async function readSmallFile(path: string): Promise<Buffer> {
 
 /** Reads a small text file. Throws a CliError if it is not UTF-8. */
 export async function readSmallText(path: string): Promise<string> {
-  const bytes = await readSmallFile(path);
+  return utf8Text(path, await readSmallFile(path));
+}
+
+/** The text of a file, without a byte order mark. Throws a CliError if it is not UTF-8. */
+export function utf8Text(name: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new CliError(`${path} is not UTF-8 text. Convert it, for example with iconv.`, { cause });
+    throw new CliError(`${name} is not UTF-8 text. Convert it, for example with iconv.`, { cause });
   }
 }
 

@@ -167,3 +167,16 @@ test('own videos need a token', () => {
   const context = { env: {}, signal: AbortSignal.timeout(60_000) };
   expect(() => peertubeSource(context, { url: 'https://example.com' })).toThrow('PEERTUBE_TOKEN');
 });
+
+test('a path of captions cannot name another host', async () => {
+  const { service, item } = await publicItem({
+    [`GET ${path}/captions`]: {
+      body: { data: [{ language: { id: 'fr' }, captionPath: '.attacker.example/fr.vtt' }] },
+    },
+    [`GET ${path}/chapters`]: { body: { chapters: [] } },
+  });
+  await using _ = service;
+  expect((await item.details()).warnings).toEqual([
+    'The captions fr could not be read: PeerTube does not say where they are.',
+  ]);
+});

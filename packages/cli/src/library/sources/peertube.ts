@@ -221,7 +221,8 @@ async function detailsAt(client: ServiceClient, uuid: string): Promise<Details> 
       label: language.label,
       getText: async () => {
         if (fileUrl) return client.textAt(fileUrl);
-        if (captionPath) return client.text(captionPath);
+        // Without the slash, it could continue the name of the host.
+        if (captionPath?.startsWith('/')) return client.text(captionPath);
         throw new TransferError('PeerTube does not say where they are.');
       },
     })),

@@ -24,14 +24,19 @@ afterEach(() => {
     else process.env[name] = before[name];
 });
 
-async function put(objects: Record<string, string>): Promise<void> {
+async function put(objects: Record<string, string | Buffer>): Promise<void> {
   const client = new S3Client({ endpoint: fake.endpoint, forcePathStyle: true });
   for (const [Key, Body] of Object.entries(objects))
     await client.send(new PutObjectCommand({ Bucket: fake.bucket, Key, Body }));
 }
 
-async function open(location = `s3://${fake.bucket}/films/`) {
-  return s3Source({ env: {}, signal: AbortSignal.timeout(60_000) }, { location, endpoint: fake.endpoint });
+async function open(
+  location = `s3://${fake.bucket}/films/`,
+  { endpoint, ...context }: { endpoint?: string; env?: Record<string, string>; signal?: AbortSignal } = {
+    endpoint: fake.endpoint,
+  },
+) {
+  return s3Source({ env: {}, signal: AbortSignal.timeout(60_000), ...context }, { location, endpoint });
 }
 
 async function read(location?: string): Promise<LibraryItem[]> {
@@ -73,6 +78,42 @@ test('a sidecar that cannot be read is reported for its video', async () => {
     { name: 'films/a.mp4', error: { message: expect.stringContaining('a.json is not JSON') } },
     { name: 'films/b.mp4' },
   ]);
+});
+
+test('a byte order mark is no part of a text; a text that is not UTF-8 is reported, not changed', async () => {
+  await put({
+    'films/a.mp4': 'a',
+    'films/a.json': '\uFEFF{"title": "With a mark"}',
+    'films/a.de.srt': Buffer.from('Gr\xFC\xDFe', 'latin1'),
+  });
+  const [item] = await read();
+  expect(item?.title).toBe('With a mark');
+  expect((await item?.details())?.warnings).toEqual([
+    expect.stringContaining('films/a.de.srt is not UTF-8 text.'),
+  ]);
+});
+
+test.each(['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'])(
+  'the endpoint of %s is that of --endpoint',
+  async (name) => {
+    await put({ 'films/a.mp4': 'a' });
+    const source = await open(undefined, { env: { [name]: fake.endpoint } });
+    expect(await Array.fromAsync(source.items())).toMatchObject([{ name: 'films/a.mp4' }]);
+    expect([...source.trustedHosts]).toEqual([new URL(fake.endpoint).hostname]);
+  },
+);
+
+test.each(['127.0.0.1:9000', 'minio', 'ftp://minio'])('the endpoint %s is no URL', async (endpoint) => {
+  await expect(open(undefined, { endpoint })).rejects.toThrow('is not the URL of an S3 server');
+});
+
+test('Ctrl-C ends the list', async () => {
+  fake.pageSize = 1;
+  await put({ 'films/a.mp4': 'a', 'films/b.mp4': 'b' });
+  const controller = new AbortController();
+  const source = await open(undefined, { endpoint: fake.endpoint, signal: controller.signal });
+  controller.abort();
+  await expect(Array.fromAsync(source.items())).rejects.toMatchObject({ name: 'AbortError' });
 });
 
 test('an error names what to check', async () => {

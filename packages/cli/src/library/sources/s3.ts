@@ -2,6 +2,7 @@ import type { GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import { CliError } from '../../cli-error.ts';
 import type { BrokenItem, LibraryItem, LibrarySource, SourceContext } from '../library-item.ts';
 import { detailsOf } from './details-of.ts';
+import { utf8Text } from './local-file.ts';
 import { readSidecar, type SidecarFields } from './sidecar-fields.ts';
 import { findMedia, type MediaFile, withoutExtension } from './sidecars.ts';
 
@@ -25,20 +26,28 @@ type Bucket = {
  * The media files below a prefix of a bucket. Endpoint, region and credentials are those that the AWS command line would use, unless they are
  * given. Files are fetched from signed URLs that expire after a day.
  */
-export async function s3Source({ signal }: SourceContext, options: Options): Promise<LibrarySource> {
+export async function s3Source({ env, signal }: SourceContext, options: Options): Promise<LibrarySource> {
   const { bucket, prefix } = readLocation(options.location);
+  const endpoint = options.endpoint ?? (env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || undefined);
+  const url = endpoint === undefined ? undefined : readEndpoint(endpoint);
   const { S3Client } = await import('@aws-sdk/client-s3');
   const client = new S3Client({
-    ...(options.endpoint !== undefined && { endpoint: options.endpoint, forcePathStyle: true }),
+    // Only AWS has a host for each bucket everywhere.
+    ...(url && { endpoint: url.href, forcePathStyle: true }),
     ...(options.region !== undefined && { region: options.region }),
   });
-  const endpoint = await client.config.endpoint?.();
   return {
     name: `s3://${bucket}/${prefix}`,
     transfer: 'url',
-    trustedHosts: new Set(endpoint ? [endpoint.hostname] : []),
+    trustedHosts: new Set(url ? [url.hostname] : []),
     items: () => items(openBucket(client, bucket, signal), prefix),
   };
+}
+
+function readEndpoint(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol)) return url;
+  throw new CliError(`"${text}" is not the URL of an S3 server. Use one such as https://minio.example.com.`);
 }
 
 /** `s3://bucket/prefix`. */
@@ -48,7 +57,7 @@ export function readLocation(text: string): { bucket: string; prefix: string } {
   return { bucket: match[1] ?? '', prefix: match[2] ?? '' };
 }
 
-/** Sidecars are in the same folder, so objects are read one folder at a time. S3 lists all keys of a folder's prefix together. */
+/** Sidecars are in the same folder, and S3 lists the keys of a folder among those of the folders in it: the whole list is read first. */
 async function* items(bucket: Bucket, prefix: string): AsyncGenerator<LibraryItem | BrokenItem, void> {
   const folders = new Map<string, StoredObject[]>();
   for await (const { key, size, modifiedAt } of bucket.list(prefix)) {
@@ -113,16 +122,15 @@ function itemOf(
     fields: { ...sidecar.fields, ...(found.audioOnly && { audioOnly: true }) },
     unsupported: object.size === 0 ? 'The object is empty.' : undefined,
     media: async () => ({ url: await bucket.url(key) }),
-    details: async () => ({
-      ...(await detailsOf({
+    details: () =>
+      detailsOf({
         captions: captions.map(({ name, language }) => ({
           language,
           getText: () => bucket.text(`${folder}${name}`),
         })),
         chapters: chapters === undefined ? undefined : () => bucket.text(`${folder}${chapters}`),
-      })),
-      poster: poster === undefined ? undefined : await bucket.bytes(`${folder}${poster}`),
-    }),
+        poster: poster === undefined ? undefined : () => bucket.bytes(`${folder}${poster}`),
+      }),
   };
 }
 
@@ -136,6 +144,8 @@ function openBucket(client: S3Client, name: string, abortSignal: AbortSignal): B
     (object.Body as { destroy?: () => void } | undefined)?.destroy?.();
     throw new CliError(`${key} has more than 2 MiB.`);
   };
+  const bytes = async (key: string) =>
+    (await (await read(key)).Body?.transformToByteArray()) ?? new Uint8Array();
   return {
     name,
     async *list(prefix) {
@@ -143,6 +153,7 @@ function openBucket(client: S3Client, name: string, abortSignal: AbortSignal): B
       const pages = paginateListObjectsV2(
         { client, stopOnSameToken: true },
         { Bucket: name, Prefix: prefix },
+        { abortSignal },
       );
       try {
         for await (const { Contents = [] } of pages)
@@ -152,8 +163,8 @@ function openBucket(client: S3Client, name: string, abortSignal: AbortSignal): B
         explained(error);
       }
     },
-    text: async (key) => (await read(key)).Body?.transformToString('utf-8') ?? '',
-    bytes: async (key) => (await read(key)).Body?.transformToByteArray() ?? new Uint8Array(),
+    text: async (key) => utf8Text(key, await bytes(key)),
+    bytes,
     url: async (key) => {
       const [{ GetObjectCommand }, { getSignedUrl }] = await Promise.all([
         import('@aws-sdk/client-s3'),
@@ -176,7 +187,8 @@ function explained(error: unknown): never {
     NoSuchBucket: 'Check the name of the bucket, and --endpoint.',
     PermanentRedirect: 'The bucket is in another region: set --region.',
   };
-  throw new CliError(`S3: ${message || name}. ${hints[name] ?? 'Check bucket, region and credentials.'}`, {
+  const sentence = (message || name).replace(/\.?$/, '.');
+  throw new CliError(`S3: ${sentence} ${hints[name] ?? 'Check bucket, region and credentials.'}`, {
     cause: error,
   });
 }

@@ -22,21 +22,24 @@ export function findMedia(names: readonly string[]): MediaFile[] {
   const visible = names.filter((name) => !name.startsWith('.')).sort();
   const present = new Set(visible);
   const captions = captionsByStem(visible);
-  return visible
-    .filter((name) => VIDEO.test(name) || AUDIO.test(name))
-    .map((media) => {
-      const stem = withoutExtension(media);
-      const named = (name: string) => (present.has(name) ? name : undefined);
-      const [json, chapters, poster] = [`${stem}.json`, `${stem}.chapters.vtt`, `${stem}.jpg`].map(named);
-      return {
-        media,
-        audioOnly: AUDIO.test(media),
-        captions: captions.get(stem) ?? [],
-        ...(json && { json }),
-        ...(chapters && { chapters }),
-        ...(poster && { poster }),
-      };
-    });
+  return visible.filter(isMediaName).map((media) => {
+    const stem = withoutExtension(media);
+    const named = (name: string) => (present.has(name) ? name : undefined);
+    const [json, chapters, poster] = [`${stem}.json`, `${stem}.chapters.vtt`, `${stem}.jpg`].map(named);
+    return {
+      media,
+      audioOnly: AUDIO.test(media),
+      captions: captions.get(stem) ?? [],
+      ...(json && { json }),
+      ...(chapters && { chapters }),
+      ...(poster && { poster }),
+    };
+  });
+}
+
+/** Whether a name has the extension of a media file. */
+export function isMediaName(name: string): boolean {
+  return VIDEO.test(name) || AUDIO.test(name);
 }
 
 export function withoutExtension(name: string): string {
