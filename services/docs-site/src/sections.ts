@@ -11,7 +11,7 @@ export const REFERENCE = 'Reference';
 
 /** The sidebar. */
 export const SECTIONS: readonly Section[] = [
-  { title: 'Start', files: ['README.md', 'docs/console.md'] },
+  { title: 'Start', files: ['README.md', 'packages/framelane/README.md', 'docs/console.md'] },
   {
     title: 'Build with it',
     files: [
@@ -20,11 +20,20 @@ export const SECTIONS: readonly Section[] = [
       'docs/phone-uploads.md',
       'docs/cms.md',
       'packages/client/README.md',
+      'docs/cli.md',
+      'docs/mcp.md',
     ],
   },
   {
     title: 'Take videos in',
-    files: ['docs/uploads.md', 'docs/import.md', 'docs/inputs.md', 'docs/sources.md', 'docs/deletion.md'],
+    files: [
+      'docs/uploads.md',
+      'docs/import.md',
+      'docs/moving.md',
+      'docs/inputs.md',
+      'docs/sources.md',
+      'docs/deletion.md',
+    ],
   },
   {
     title: 'Show videos',
@@ -98,5 +107,6 @@ export const NAMES: Readonly<Record<string, string>> = {
   'infra/helm/README.md': 'helm',
   'packages/acceptance/README.md': 'acceptance-tests',
   'packages/client/README.md': 'client',
+  'packages/framelane/README.md': 'framelane',
   'packages/hls-conformance/README.md': 'hls-conformance',
 };
