@@ -7,7 +7,7 @@ import type { Page } from './page.ts';
 /** Characters of the text that a result shows. */
 const EXCERPT = 140;
 
-/** The index that the pages search, as JSON: an entry for each page and for each of its parts. */
+/** The index that the pages search, as JSON: an entry for each page and for each of its parts. An error has one entry. */
 export function searchIndex(rendered: readonly { page: Page; html: string }[]): string {
   const index = new MiniSearch<SearchEntry>(SEARCH_OPTIONS);
   index.addAll(rendered.flatMap(({ page, html }) => entriesOf(page, html)));
@@ -15,7 +15,7 @@ export function searchIndex(rendered: readonly { page: Page; html: string }[]): 
 }
 
 function entriesOf(page: Page, html: string): SearchEntry[] {
-  const { lead, parts } = partsOf(html);
+  const { lead, parts } = page.name.startsWith('errors/') ? { lead: html, parts: [] } : partsOf(html);
   const whole = { id: page.name, title: page.title, page: page.section, html: lead };
   const within = parts.map(({ anchor, title, html: part }) => ({
     id: `${page.name}#${anchor}`,

@@ -1,0 +1,56 @@
+import { expect, test } from '@jest/globals';
+import MiniSearch from 'minisearch';
+import { findEntries, LONGEST_QUERY, SEARCH_OPTIONS, type SearchEntry } from '../browser/search-options.ts';
+import { searchIndex } from './search-index.ts';
+
+const page = (name: string, title: string, html: string) => ({
+  page: { name, title, summary: '', section: 'Guides', markdown: '' },
+  html: `<h1>${title}</h1>${html}`,
+});
+
+const index = MiniSearch.loadJSON<SearchEntry>(
+  searchIndex([
+    page(
+      'uploads',
+      'Uploads',
+      '<p>A ticket of a video.</p><h2 id="limits">Limits</h2><p>Resumable, large files.</p>',
+    ),
+    page('deletion', 'Deletion', '<p>What happens to a video.</p>'),
+    page('console', 'The console', '<p>Its public URL.</p>'),
+    page('configuration', 'Configuration', '<p>Set <code>PUBLIC_URL</code>.</p>'),
+    page('changelog', 'Changelog', '<p>Uploads of videos, and their deletion: delete a video.</p>'),
+    page(
+      'errors/file_too_large',
+      'file_too_large',
+      '<p>The file.</p><h2 id="what-to-do">What to do</h2>\n<p>Split.</p>',
+    ),
+  ]),
+  SEARCH_OPTIONS,
+);
+const idsOf = (query: string) => findEntries(index, query).map(({ id }) => id);
+
+test.each([
+  ['upload a video', 'uploads'],
+  ['How do I delete a video?', 'deletion'],
+  ['resuming', 'uploads#limits'],
+  ['PUBLIC_URL', 'configuration'],
+  ['public_u', 'configuration'],
+  ['file_too_large', 'errors/file_too_large'],
+  ['uplod', 'uploads'],
+])('a search for %j finds %s first', (query, first) => {
+  expect(idsOf(query)[0]).toBe(first);
+});
+
+test('entries with some of the words are found if none has all', () => {
+  expect(idsOf('configuration of a zeppelin')).toContain('configuration');
+  expect(idsOf('zeppelin')).toEqual([]);
+  expect(idsOf('how to')).toEqual([]);
+});
+
+test('an error is one entry', () => {
+  expect(idsOf('split')).toEqual(['errors/file_too_large']);
+});
+
+test('long queries are cut', () => {
+  expect(idsOf(`${' '.repeat(LONGEST_QUERY)}uploads`)).toEqual([]);
+});
