@@ -70,6 +70,8 @@ test('serves pages with and without extension, with a strict policy and a link t
   const root = await request(app).get('/docs');
   expect([root.status, root.headers.location]).toEqual([308, '/docs/']);
   expect((await request(app).get('/docs/')).text).toBe('<a href="/docs/uploads">');
+  const slashed = await request(app).get('/docs/errors/video_not_found/');
+  expect([slashed.status, slashed.headers.location]).toEqual([308, '/docs/errors/video_not_found']);
 });
 
 test('responds to HEAD, revalidates, and compresses', async () => {
@@ -91,7 +93,13 @@ test('responds to HEAD, revalidates, and compresses', async () => {
 
 test('an unknown path has a page that says so', async () => {
   await build();
-  for (const path of ['/docs/nothing', '/docs/errors', '/docs/errors/', '/docs/..%2fpackage.json']) {
+  for (const path of [
+    '/docs/nothing',
+    '/docs/errors',
+    '/docs/errors/',
+    '/docs/404',
+    '/docs/..%2fpackage.json',
+  ]) {
     const { status, text, headers } = await request(appAt()).get(path);
     expect([path, status, text]).toEqual([path, 404, 'missing <a href="/docs/uploads">']);
     expect(headers.link).toBeUndefined();

@@ -24,6 +24,9 @@ const POLICY = [
 /** The text files of the site, in which placeholders are replaced. Other files are images. */
 const TEXTS = ['.html', '.md', '.txt'];
 
+/** What a path without a page gets. */
+const MISSING = '404.html';
+
 /** The documentation: pages for browsers and the same as Markdown. It is the same for everybody, and needs no credentials. */
 export class DocsSite {
   readonly #frontEnd: FrontEnd;
@@ -48,8 +51,10 @@ export class DocsSite {
       if (files === undefined) return this.#frontEnd.sendMissing(res, FRAME_ANCESTORS);
       const name = req.path.slice(1) || 'index.html';
       const found = [name, `${name}.html`].find((each) => files.has(each));
-      if (found === undefined) res.status(404);
-      return files.get(found ?? '404.html')?.(req, res, next);
+      const bare = name.endsWith('/') ? name.slice(0, -1) : '';
+      if (files.has(`${bare}.html`)) return res.redirect(308, `${this.#path}/${bare}`);
+      if (found === undefined || found === MISSING) res.status(404);
+      return files.get(found ?? MISSING)?.(req, res, next);
     });
     return routes.use(routeNotFound);
   }
