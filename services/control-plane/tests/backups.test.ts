@@ -497,6 +497,18 @@ describe('with rows in every table', () => {
 
   test.each<[string, (place: string) => string[], string, RegExp]>([
     ['without a passphrase', (place) => ['backup', place], '', /Set BACKUP_PASSPHRASE/],
+    [
+      'with an empty file for the passphrase',
+      (place) => ['backup', place, '--passphrase-file', '/dev/null'],
+      '',
+      /The file \/dev\/null has no passphrase/,
+    ],
+    [
+      'to remove backups where none are',
+      (place) => ['backup', 'prune', `${place}/none`, '--keep', '1'],
+      '',
+      /There is no backup in this place/,
+    ],
     ['with a short passphrase', (place) => ['backup', place], 'short\n', /at least 12 characters/],
     ['with another passphrase', (place) => ['restore', place], 'another passphrase', /does not open/],
     ['of a bucket with an odd prefix', () => ['backup', 's3://bucket/../a'], PASSPHRASE, /has "\.\."/],
