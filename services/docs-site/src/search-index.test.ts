@@ -4,7 +4,7 @@ import { findEntries, LONGEST_QUERY, SEARCH_OPTIONS, type SearchEntry } from '..
 import { searchIndex } from './search-index.ts';
 
 const page = (name: string, title: string, html: string) => ({
-  page: { name, title, summary: '', section: 'Guides', markdown: '' },
+  page: { name, title, summary: 'A page.', section: 'Guides', markdown: '' },
   html: `<h1>${title}</h1>${html}`,
 });
 
@@ -49,6 +49,12 @@ test('entries with some of the words are found if none has all', () => {
 
 test('an error is one entry', () => {
   expect(idsOf('split')).toEqual(['errors/file_too_large']);
+});
+
+test('a result shows the summary of a page, and the beginning of a part', () => {
+  const excerptOf = (id: string) => findEntries(index, 'upload').find((each) => each.id === id)?.excerpt;
+  expect(excerptOf('uploads')).toBe('A page.');
+  expect(excerptOf('uploads#limits')).toBe('Resumable, large files.');
 });
 
 test('long queries are cut', () => {

@@ -16,7 +16,7 @@ export function searchIndex(rendered: readonly { page: Page; html: string }[]): 
 
 function entriesOf(page: Page, html: string): SearchEntry[] {
   const { lead, parts } = page.name.startsWith('errors/') ? { lead: html, parts: [] } : partsOf(html);
-  const whole = { id: page.name, title: page.title, page: page.section, html: lead };
+  const whole = { id: page.name, title: page.title, page: page.section, html: lead, excerpt: page.summary };
   const within = parts.map(({ anchor, title, html: part }) => ({
     id: `${page.name}#${anchor}`,
     title,
@@ -25,6 +25,6 @@ function entriesOf(page: Page, html: string): SearchEntry[] {
   }));
   return [whole, ...within].map(({ html: part, ...entry }) => {
     const text = textOfHtml(part.replace(/<h1[\s\S]*?<\/h1>/, ''));
-    return { ...entry, text, excerpt: text.slice(0, EXCERPT) };
+    return { excerpt: text.slice(0, EXCERPT), ...entry, text };
   });
 }
