@@ -37,8 +37,9 @@ export const SEARCH_OPTIONS: Options<SearchEntry> = {
   fields: ['title', 'page', 'text'],
   storeFields: ['title', 'page', 'excerpt'],
   tokenize: wordsOf,
-  processTerm: termOf,
+  processTerm: termsOf,
   searchOptions: {
+    processTerm: stemOf,
     boost: { title: 4, page: 2 },
     combineWith: 'AND',
     prefix: true,
@@ -49,9 +50,12 @@ export const SEARCH_OPTIONS: Options<SearchEntry> = {
 
 /** The entries with all words of the query; if there are none, those with some of them. */
 export function findEntries(index: MiniSearch<SearchEntry>, query: string): SearchResult[] {
-  const words = query.slice(0, LONGEST_QUERY);
-  const all = index.search(words);
-  const found = all.length > 0 ? all : index.search(words, { combineWith: 'OR' });
+  const words = query.slice(0, LONGEST_QUERY).split(/\s+/);
+  const telling = words.filter((word) => !STOP_WORDS.has(word.toLowerCase()));
+  // "do" can be the beginning of "downloads".
+  const asked = (telling.length > 0 ? telling : words).join(' ');
+  const all = index.search(asked);
+  const found = all.length > 0 ? all : index.search(asked, { combineWith: 'OR' });
   return found.slice(0, MAX_RESULTS) as unknown as SearchResult[];
 }
 
@@ -63,15 +67,19 @@ function wordsOf(text: string): string[] {
   ];
 }
 
-/** The stem of a word, so that "delete" finds "deletion"; null for a word that says nothing. */
-function termOf(word: string): string | null {
+/** What the index has of a word: its stem, so that "delete" finds "deletion", and itself, so that "deletio" does. */
+function termsOf(word: string): string[] | null {
   const lower = word.toLowerCase();
-  if (STOP_WORDS.has(lower)) return null;
+  return STOP_WORDS.has(lower) ? null : [...new Set([lower, stemOf(word)])];
+}
+
+function stemOf(word: string): string {
+  const lower = word.toLowerCase();
   return /^[a-z]+$/.test(lower) ? stemmer(lower) : lower;
 }
 
 /** Whole pages come before their parts, and guides before all others. */
 function rank(id: string): number {
   const isAside = /^(adr|errors)\//.test(id) || ASIDE.test(id);
-  return (id.includes('#') ? 1 : 2) * (isAside ? 0.3 : 1);
+  return (id.includes('#') ? 1 : 3) * (isAside ? 0.3 : 1);
 }

@@ -18,6 +18,7 @@ const index = MiniSearch.loadJSON<SearchEntry>(
     page('deletion', 'Deletion', '<p>What happens to a video.</p>'),
     page('console', 'The console', '<p>Its public URL.</p>'),
     page('configuration', 'Configuration', '<p>Set <code>PUBLIC_URL</code>.</p>'),
+    page('downloads', 'Downloads', '<p>Files.</p>'),
     page('changelog', 'Changelog', '<p>Uploads of videos, and their deletion: delete a video.</p>'),
     page(
       'errors/file_too_large',
@@ -44,7 +45,17 @@ test.each([
 test('entries with some of the words are found if none has all', () => {
   expect(idsOf('configuration of a zeppelin')).toContain('configuration');
   expect(idsOf('zeppelin')).toEqual([]);
-  expect(idsOf('how to')).toEqual([]);
+});
+
+test.each(['deletion', 'configuration', 'uploads'])('%s is found while it is typed', (name) => {
+  const typed = Array.from(name, (_, at) => name.slice(0, at + 1)).slice(1);
+  expect(typed.filter((text) => !idsOf(text).includes(name))).toEqual([]);
+});
+
+test('a word of questions is searched if it is alone', () => {
+  expect(idsOf('an')).toEqual([]);
+  expect(idsOf('co')).toContain('console');
+  expect(idsOf('do')).toContain('downloads');
 });
 
 test('an error is one entry', () => {
