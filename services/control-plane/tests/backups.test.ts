@@ -526,6 +526,17 @@ describe('with rows in every table', () => {
     await expect(run(source, args(place), { env })).rejects.toThrow(message);
   });
 
+  test('a place without the earlier backups is named, because its disk may not be mounted', async () => {
+    const backup = (name: string) =>
+      runAdminOn(source.databaseUrl, ['backup', name], {
+        env: { BACKUP_PASSPHRASE: PASSPHRASE },
+        secrets: async () => ({ current: source.secret, previous: [] }),
+        objects: () => source.objects,
+      });
+    expect((await backup(`${place}-other`)).errors).toContain('none of them is in this place');
+    expect((await backup(place)).errors).not.toContain('none of them is in this place');
+  });
+
   test.each([
     ['s3://own/prefix', 'http://storage:9000', ''],
     ['s3://own', 'http://storage:9000', 'http://STORAGE:9000/'],
