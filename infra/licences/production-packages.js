@@ -10,7 +10,13 @@ const ROOT = join(import.meta.dirname, '..', '..');
  * are in their built files.
  */
 const DISTRIBUTED = [
-  ...['services/control-plane', 'services/engine', 'services/player', 'services/console', 'services/docs-site'],
+  ...[
+    'services/control-plane',
+    'services/engine',
+    'services/player',
+    'services/console',
+    'services/docs-site',
+  ],
   'packages/framelane',
 ];
 
