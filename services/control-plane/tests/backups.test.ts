@@ -497,6 +497,18 @@ describe('with rows in every table', () => {
 
   test.each<[string, (place: string) => string[], string, RegExp]>([
     ['without a passphrase', (place) => ['backup', place], '', /Set BACKUP_PASSPHRASE/],
+    [
+      'with an empty file for the passphrase',
+      (place) => ['backup', place, '--passphrase-file', '/dev/null'],
+      '',
+      /The file \/dev\/null has no passphrase/,
+    ],
+    [
+      'to remove backups where none are',
+      (place) => ['backup', 'prune', `${place}/none`, '--keep', '1'],
+      '',
+      /There is no backup in this place/,
+    ],
     ['with a short passphrase', (place) => ['backup', place], 'short\n', /at least 12 characters/],
     ['with another passphrase', (place) => ['restore', place], 'another passphrase', /does not open/],
     ['of a bucket with an odd prefix', () => ['backup', 's3://bucket/../a'], PASSPHRASE, /has "\.\."/],
@@ -512,6 +524,17 @@ describe('with rows in every table', () => {
   ])('a command %s says what to do', async (_, args, passphrase, message) => {
     const env = { BACKUP_PASSPHRASE: passphrase };
     await expect(run(source, args(place), { env })).rejects.toThrow(message);
+  });
+
+  test('a place without the earlier backups is named, because its disk may not be mounted', async () => {
+    const backup = (name: string) =>
+      runAdminOn(source.databaseUrl, ['backup', name], {
+        env: { BACKUP_PASSPHRASE: PASSPHRASE },
+        secrets: async () => ({ current: source.secret, previous: [] }),
+        objects: () => source.objects,
+      });
+    expect((await backup(`${place}-other`)).errors).toContain('none of them is in this place');
+    expect((await backup(place)).errors).not.toContain('none of them is in this place');
   });
 
   test.each([

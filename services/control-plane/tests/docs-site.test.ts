@@ -72,6 +72,8 @@ test('serves pages with and without extension, with a strict policy and a link t
   const slash = await request(app).get('/docs/uploads/');
   expect([slash.status, slash.headers.location]).toEqual([308, '/docs/uploads']);
   expect((await request(app).get('/docs/')).text).toBe('<a href="/docs/uploads">');
+  const slashed = await request(app).get('/docs/errors/video_not_found/');
+  expect([slashed.status, slashed.headers.location]).toEqual([308, '/docs/errors/video_not_found']);
 });
 
 test('responds to HEAD, revalidates, and compresses', async () => {

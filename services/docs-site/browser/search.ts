@@ -1,7 +1,5 @@
 import MiniSearch from 'minisearch';
-import { SEARCH_OPTIONS, type SearchEntry } from './search-options.ts';
-
-const MAX_RESULTS = 20;
+import { findEntries, SEARCH_OPTIONS, type SearchEntry, type SearchResult } from './search-options.ts';
 
 type Elements = {
   button: HTMLButtonElement;
@@ -10,7 +8,6 @@ type Elements = {
   results: HTMLElement;
   status: HTMLElement;
 };
-type Result = Pick<SearchEntry, 'id' | 'title' | 'page' | 'excerpt'>;
 
 /** The search dialog. It loads the index from `indexUrl` when it is first opened. `urlOf` is the address of an entry. */
 export class Search {
@@ -53,7 +50,7 @@ export class Search {
       const index = await this.#load();
       // Another character was typed while the index was loaded.
       if (words !== query.value.trim()) return;
-      const found = words === '' ? [] : (index.search(words).slice(0, MAX_RESULTS) as unknown as Result[]);
+      const found = words === '' ? [] : findEntries(index, words);
       results.replaceChildren(...found.map((each) => this.#item(each)));
       status.textContent = words === '' ? '' : resultWords(found.length);
     } catch {
@@ -75,7 +72,7 @@ export class Search {
     return this.#index;
   }
 
-  #item({ id, title, page, excerpt }: Result): HTMLElement {
+  #item({ id, title, page, excerpt }: SearchResult): HTMLElement {
     const link = document.createElement('a');
     link.href = this.#urlOf(id);
     link.append(line('small', page), line('strong', title), line('span', excerpt));

@@ -18,6 +18,11 @@ showThemeButton(find('theme'));
 addCopyButtons(document.querySelectorAll('.code'));
 followOutline([...document.querySelectorAll<HTMLAnchorElement>('.on-this-page a')]);
 
+// The sidebar is longer than most windows.
+const pages = find('pages');
+const current = pages.querySelector<HTMLElement>('[aria-current="page"]');
+if (current) pages.scrollTop = current.offsetTop - pages.clientHeight / 2;
+
 const menu = find<HTMLButtonElement>('menu');
 menu.addEventListener('click', () => {
   const isOpen = document.documentElement.classList.toggle('menu-open');

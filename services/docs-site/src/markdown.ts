@@ -78,11 +78,14 @@ function codeBlock(content: string, info: string): string {
   return `<div class="code"><pre tabindex="0"><code>${html}</code></pre></div>\n`;
 }
 
+/** Pixels of a diagram that can be read when it is as narrow as a page. */
+const LARGEST_DIAGRAM = 1000;
+
 /** The text of the diagram is for people who cannot see it. */
 function diagramHtml({ name, width, height }: Diagram, text: string): string {
   const image = (theme: string) =>
     `<img class="of-${theme}" src="${SITE_URL}images/${name}-${theme}.svg" width="${width}" height="${height}" alt="Diagram; its text follows" loading="lazy">`;
-  return `<figure class="diagram"><div class="scroll" tabindex="0" role="region" aria-label="Diagram">${image('light')}${image('dark')}</div>
+  return `<figure class="diagram${width > LARGEST_DIAGRAM ? ' wide' : ''}"><div class="scroll" tabindex="0" role="region" aria-label="Diagram">${image('light')}${image('dark')}</div>
 <details><summary>The diagram as text</summary>${codeBlock(text, '')}</details></figure>\n`;
 }
 

@@ -7,7 +7,7 @@ import type { Page } from './page.ts';
 /** Characters of the text that a result shows. */
 const EXCERPT = 140;
 
-/** The index that the pages search, as JSON: an entry for each page and for each of its parts. */
+/** The index that the pages search, as JSON: an entry for each page and for each of its parts. An error has one entry. */
 export function searchIndex(rendered: readonly { page: Page; html: string }[]): string {
   const index = new MiniSearch<SearchEntry>(SEARCH_OPTIONS);
   index.addAll(rendered.flatMap(({ page, html }) => entriesOf(page, html)));
@@ -15,8 +15,8 @@ export function searchIndex(rendered: readonly { page: Page; html: string }[]): 
 }
 
 function entriesOf(page: Page, html: string): SearchEntry[] {
-  const { lead, parts } = partsOf(html);
-  const whole = { id: page.name, title: page.title, page: page.section, html: lead };
+  const { lead, parts } = page.name.startsWith('errors/') ? { lead: html, parts: [] } : partsOf(html);
+  const whole = { id: page.name, title: page.title, page: page.section, html: lead, excerpt: page.summary };
   const within = parts.map(({ anchor, title, html: part }) => ({
     id: `${page.name}#${anchor}`,
     title,
@@ -25,6 +25,6 @@ function entriesOf(page: Page, html: string): SearchEntry[] {
   }));
   return [whole, ...within].map(({ html: part, ...entry }) => {
     const text = textOfHtml(part.replace(/<h1[\s\S]*?<\/h1>/, ''));
-    return { ...entry, text, excerpt: text.slice(0, EXCERPT) };
+    return { excerpt: text.slice(0, EXCERPT), ...entry, text };
   });
 }

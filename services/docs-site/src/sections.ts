@@ -11,7 +11,7 @@ export const REFERENCE = 'Reference';
 
 /** The sidebar. */
 export const SECTIONS: readonly Section[] = [
-  { title: 'Start', files: ['README.md', 'docs/console.md'] },
+  { title: 'Start', files: ['README.md', 'packages/framelane/README.md', 'docs/console.md'] },
   {
     title: 'Build with it',
     files: [
@@ -107,5 +107,6 @@ export const NAMES: Readonly<Record<string, string>> = {
   'infra/helm/README.md': 'helm',
   'packages/acceptance/README.md': 'acceptance-tests',
   'packages/client/README.md': 'client',
+  'packages/framelane/README.md': 'framelane',
   'packages/hls-conformance/README.md': 'hls-conformance',
 };

@@ -17,7 +17,7 @@ import {
   PLACE_ARGUMENT,
   readPassphrase,
 } from './backup-place.ts';
-import { type PrintResult, textTable } from './command.ts';
+import { AdminError, type PrintResult, textTable } from './command.ts';
 import { type AdminHost, withDatabase } from './host.ts';
 
 /** `backup create`, `backup list`, `backup verify` and `backup prune`. */
@@ -89,6 +89,8 @@ export function addBackupCommands(program: Command, host: AdminHost, print: Prin
     .option('--json', 'print JSON')
     .action(async (place: string, { keep, ...options }: { keep: number; json?: boolean }) => {
       const folder = await openBackups(place, host, { creates: false });
+      // Otherwise nobody would notice a wrong place.
+      if ((await folder.backups()).length === 0) throw new AdminError('There is no backup in this place.');
       const result = await withDatabase(host, async (db) => {
         await migrateToLatest(db);
         return pruneBackups({ db, folder, keep, report: reportTo(host) });

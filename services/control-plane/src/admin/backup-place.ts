@@ -107,8 +107,13 @@ export async function readPassphrase(
   { env, readInput }: Pick<AdminHost, 'env' | 'readInput'>,
 ): Promise<string> {
   const passphrase = await passphraseIn(file, env, readInput);
-  if (!passphrase) throw new AdminError('Set BACKUP_PASSPHRASE, or name a file with --passphrase-file.');
+  if (passphrase === undefined || (file === undefined && passphrase === '')) {
+    throw new AdminError('Set BACKUP_PASSPHRASE, or name a file with --passphrase-file.');
+  }
   const text = passphrase.replace(/\r?\n$/, '');
+  if (text === '') {
+    throw new AdminError(`${file === '-' ? 'The standard input' : `The file ${file}`} has no passphrase.`);
+  }
   if ([...text].length < SHORTEST_PASSPHRASE) {
     throw new AdminError(`The passphrase must have at least ${SHORTEST_PASSPHRASE} characters.`);
   }

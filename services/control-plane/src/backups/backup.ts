@@ -5,7 +5,13 @@ import { appliedMigrations } from '../db/migrations.ts';
 import { BackupError } from './backup-errors.ts';
 import type { BackupFolder, ListedObject } from './backup-folder.ts';
 import { newBackupId, newTimeline } from './backup-id.ts';
-import { ensureTimeline, type RequireLock, storeBackup, withBackupLock } from './backup-state.store.ts';
+import {
+  ensureTimeline,
+  findLastBackup,
+  type RequireLock,
+  storeBackup,
+  withBackupLock,
+} from './backup-state.store.ts';
 import { readLines, writeLines } from './compressed-lines.ts';
 import { concurrently } from './concurrently.ts';
 import { copyObject } from './copied-object.ts';
@@ -63,6 +69,7 @@ export type MadeBackup = Pick<Manifest, 'snapshotAt' | 'completedAt'> & {
 export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   const made = await withBackupLock(options.db, async (requireLock) => {
     const backup = { ...options, requireLock, timeline: await ensureTimeline(options.db, newTimeline()) };
+    await warnOfOtherPlace(backup);
     const startedAt = new Date().toISOString();
     let [absent, copied, copiedBytes] = [new Set<string>(), 0, 0];
     for (let snapshots = 1; ; snapshots += 1) {
@@ -87,6 +94,14 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   });
   if (made === undefined) throw new BackupError(OTHER_COMMAND);
   return made;
+}
+
+/** A disk that is not mounted has an empty directory in its place, on the disk of the machine. */
+async function warnOfOtherPlace({ db, folder, timeline, report }: Backup): Promise<void> {
+  if ((await findLastBackup(db)) === undefined || (await folder.backups(timeline)).length > 0) return;
+  report(
+    'This installation has made backups, but none of them is in this place. If it is the usual place, check that its disk is mounted.',
+  );
 }
 
 type Snapshot = { id: string } & Pick<Manifest, 'snapshotAt' | 'migrations' | 'tables'>;
