@@ -27,9 +27,6 @@ const MISSING = '404.html';
 /** The text files of the site, in which placeholders are replaced. Other files are images. */
 const TEXTS = ['.html', '.md', '.txt'];
 
-/** What a path without a page gets. */
-const MISSING = '404.html';
-
 /** The documentation: pages for browsers and the same as Markdown. It is the same for everybody, and needs no credentials. */
 export class DocsSite {
   readonly #frontEnd: FrontEnd;
