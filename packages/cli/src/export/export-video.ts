@@ -160,7 +160,13 @@ async function exportRenditions(
       warnings.push(`${name}: ${prepared.problem}`);
       continue;
     }
-    found.push({ file, ...(await fetchMedia(signed(prepared.url), name)) });
+    try {
+      found.push({ file, ...(await fetchMedia(signed(prepared.url), name)) });
+    } catch (error) {
+      // The first error says more.
+      await prepared.remove().catch(() => {});
+      throw error;
+    }
     await prepared.remove();
   }
   return found;

@@ -284,6 +284,24 @@ test('an error of the list ends it, and what was done is reported', async () => 
   expect(report).toMatchObject({ complete: false, counts: { imported: 1 } });
 });
 
+test.each([
+  [401, 'revoked_api_key'],
+  [403, 'quota_exceeded'],
+  [403, 'insufficient_permissions'],
+])('a problem that every further video would have ends the run: %i %s', async (status, code) => {
+  const problem = { code, detail: 'It concerns all.', requestId: 'req_1' };
+  framelane.service.on('POST /v1/videos/import', () => ({ status, body: problem }));
+  const asked: string[] = [];
+  const media = async () => {
+    asked.push('media');
+    return { url: 'https://media.example.com/a' };
+  };
+  const { report, stopped } = await run(['a', 'b', 'c'].map((name) => item(name, { media })));
+  expect(stopped).toMatchObject({ code });
+  expect(report).toMatchObject({ complete: false, counts: { imported: 0, failed: 1 } });
+  expect(asked).toEqual(['media']);
+});
+
 test('Ctrl-C ends the run between two videos, and is no failure of a video', async () => {
   const controller = new AbortController();
   const media = async () => {

@@ -1,4 +1,4 @@
-import type { Video } from '@framelane/client';
+import { ApiError, type Video } from '@framelane/client';
 import pMap from 'p-map';
 import { inOneLine } from '../in-one-line.ts';
 import type { BrokenItem, LibraryItem, LibrarySource } from '../library-item.ts';
@@ -27,9 +27,12 @@ export type ImportOptions = Filter & {
 
 type WantedItem = LibraryItem | BrokenItem;
 
+/** Problems that every further video would have. Some services charge for files that are asked for in vain. */
+const CONCERNS_ALL = ['quota_exceeded', 'insufficient_permissions'];
+
 /**
- * Imports the videos of a library that the workspace does not have. The failure of one stops no other. An abort ends it after what can be
- * ended at once; the report then has what was done. `stopped` is the error that has ended the list.
+ * Imports the videos of a library that the workspace does not have. The failure of one stops no other, unless it concerns all. An abort ends it
+ * after what can be ended at once; the report then has what was done. `stopped` is the error that has ended the list.
  */
 export async function importLibrary(
   source: LibrarySource,
@@ -39,17 +42,21 @@ export async function importLibrary(
   const { signal } = context;
   const entries: ReportEntry[] = [];
   const known = await knownVideos(options, context);
+  let stopped: unknown;
+  const stop = (error: unknown) => {
+    stopped ??= error;
+  };
   const run = async ({ item, step }: PlannedItem) => {
-    const entry = await outcomeOf(item, step, options, context);
+    const entry = await outcomeOf(item, step, options, context, (error) => {
+      if (concernsAll(error)) stop(error);
+    });
     // An abort is no failure of the video.
     if (signal.aborted) return;
     entries.push(entry);
     options.onEntry(entry);
   };
-  let stopped: unknown;
-  const items = endingWith(plannedItems(source, known, options, signal), (error) => {
-    stopped = error;
-  });
+  const isStopped = () => signal.aborted || stopped !== undefined;
+  const items = endingWith(plannedItems(source, known, options, isStopped), stop);
   await pMap(items, run, { concurrency: options.concurrency });
   if (signal.aborted) stopped = signal.reason;
   const { workspaceId } = options;
@@ -86,13 +93,12 @@ async function* plannedItems(
   source: LibrarySource,
   known: KnownVideos,
   options: ImportOptions,
-  signal: AbortSignal,
+  isStopped: () => boolean,
 ): AsyncGenerator<PlannedItem, void> {
   const names = new Map<string, string>();
   let begun = 0;
   for await (const item of source.items()) {
-    // A source may have its list in memory.
-    signal.throwIfAborted();
+    if (isStopped()) return;
     if (!isWanted(item.name, options)) continue;
     const step = stepFor(item, known, names);
     if (step.kind === 'create' || step.kind === 'continue') {
@@ -121,6 +127,7 @@ async function outcomeOf(
   step: Step,
   { dryRun, playbackPolicy, onBegin }: ImportOptions,
   context: ImportContext,
+  onError: (error: unknown) => void,
 ): Promise<ReportEntry> {
   const { id, name } = item;
   const base = { id, name, warnings: [] };
@@ -147,6 +154,11 @@ async function outcomeOf(
       ...(await importItem(withPolicy(item, playbackPolicy), step, context)),
     };
   } catch (error) {
+    onError(error);
     return { ...base, outcome: 'failed', reason: inOneLine(error) };
   }
+}
+
+function concernsAll(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 401 || CONCERNS_ALL.includes(error.code));
 }
