@@ -7,11 +7,20 @@ export const INSTALLED: Installation = {
   start: 'framelane start',
   startWith: 'framelane start',
   admin: 'framelane admin',
-  dataDir: join(dataHome(), 'framelane'),
+  dataDir: dataDirOf(process.env, homedir),
 };
 
-/** The specification says to ignore a relative path. */
-function dataHome(): string {
-  const { XDG_DATA_HOME: set = '' } = process.env;
-  return isAbsolute(set) ? set : join(homedir(), '.local/share');
+/** The default of DATA_DIR. The specification says to ignore a relative path. `home` finds the home of the user; it may throw. */
+export function dataDirOf({ XDG_DATA_HOME: set = '' }: NodeJS.ProcessEnv, home: () => string): string {
+  return join(isAbsolute(set) ? set : join(orRoot(home), '.local/share'), 'framelane');
+}
+
+/** A user without a home, such as one that only has a number, gets `/`, as in containers. This user must set DATA_DIR. */
+function orRoot(home: () => string): string {
+  try {
+    const path = home();
+    return isAbsolute(path) ? path : '/';
+  } catch {
+    return '/';
+  }
 }

@@ -1,12 +1,16 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CHECKOUT } from '@framelane/single-node/installation';
+import { readSingleNodeSettings } from '@framelane/single-node/settings';
+import { withEnvironmentProxy } from '@framelane/test-kit/environment-proxy';
 import { FakeS3 } from '@framelane/test-kit/fake-s3';
 import { freePorts } from '@framelane/test-kit/free-ports';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { checkListeners } from '../src/doctor/listener-check.ts';
 import { runChecks } from '../src/doctor/run-checks.ts';
 
 let directory: string;
@@ -71,4 +75,31 @@ test('an invalid setting is all that it reports of the node', async () => {
   expect(findings.filter(({ status }) => status === 'failed')).toEqual([
     { title: 'Settings', status: 'failed', detail: 'ENGINE_SLOTS: must be a whole number of at least 1' },
   ]);
+});
+
+test('a data directory that cannot be created fails', async () => {
+  const file = join(directory, 'file');
+  await writeFile(file, '');
+  const findings = await runChecks(CHECKOUT, { ...env, DATA_DIR: join(file, 'data') });
+  expect(findings.find(({ title }) => title === 'Data')).toMatchObject({
+    status: 'failed',
+    detail: expect.stringContaining(`${file}/data cannot be created (EACCES`),
+  });
+});
+
+test('a running node is asked directly, not through the proxy of the environment', async () => {
+  const node = createHttpServer((_request, response) => {
+    response.statusCode = 503;
+    response.end('{"missing":["database"]}');
+  }).listen(0, '127.0.0.1');
+  await once(node, 'listening');
+  const settings = readSingleNodeSettings({ ...env, PORT: String((node.address() as AddressInfo).port) });
+  const proxied = await withEnvironmentProxy(async () => {
+    expect(await checkListeners(settings, true)).toMatchObject({
+      status: 'failed',
+      detail: 'running, but not ready: database unavailable',
+    });
+  });
+  expect(proxied).toEqual([]);
+  node.close();
 });

@@ -43,7 +43,7 @@ test('reports a data directory that cannot be created', async () => {
     await writeFile(file, '');
     const { dataDir } = readSingleNodeSettings({ DATA_DIR: join(file, 'data') });
     await expect(makeDataDir(dataDir)).rejects.toThrow(
-      /^DATA_DIR: the directory cannot be created \(ENOTDIR/,
+      /^DATA_DIR: the directory cannot be created or written \(ENOTDIR/,
     );
   } finally {
     await rm(root, { recursive: true });

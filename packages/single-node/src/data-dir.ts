@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { access, mkdir, realpath } from 'node:fs/promises';
+import { access, constants, mkdir, realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SettingsError } from '@framelane/service-kit/settings';
@@ -8,15 +8,19 @@ import type { DataDir } from './settings.ts';
 
 /**
  * Creates the directories. All but the root are private; PostgreSQL may run as another user, who has to pass through the
- * root. Throws a SettingsError when they cannot be created.
+ * root. Throws a SettingsError when they cannot be created or written.
  */
 export async function makeDataDir(dataDir: DataDir): Promise<void> {
   try {
     await mkdir(dataDir.root, { recursive: true, mode: 0o711 });
     await mkdir(dataDir.objects, { recursive: true, mode: 0o700 });
     await mkdir(dataDir.work, { recursive: true, mode: 0o700 });
+    // They can exist on a disk that is read-only, or belong to another user.
+    await access(dataDir.root, constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw new SettingsError(`DATA_DIR: the directory cannot be created (${(error as Error).message})`);
+    throw new SettingsError(
+      `DATA_DIR: the directory cannot be created or written (${(error as Error).message})`,
+    );
   }
 }
 

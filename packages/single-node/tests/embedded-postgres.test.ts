@@ -116,6 +116,23 @@ describe('the embedded PostgreSQL', () => {
     expect((await readdir(root)).sort()).toEqual(['postgres', 'postgres.log']);
   });
 
+  test('says why a cluster cannot be created', async () => {
+    const programs = await mkdtemp(join(tmpdir(), 'framelane-programs-'));
+    await writeFile(join(programs, 'setpriv'), "#!/bin/sh\necho 'initdb: error: disk full' >&2\nexit 1\n", {
+      mode: 0o755,
+    });
+    const { PATH } = process.env;
+    process.env.PATH = `${programs}:${PATH}`;
+    try {
+      await expect(start()).rejects.toThrow(
+        `PostgreSQL cannot create its data in ${join(root, 'postgres')}:\ninitdb: error: disk full`,
+      );
+    } finally {
+      process.env.PATH = PATH;
+      await rm(programs, { recursive: true });
+    }
+  });
+
   test('stops the server that a killed process has left running, and uses its data', async () => {
     const orphan = await start();
     await query(orphan.url('postgres'), 'create table kept as select 42 as answer');

@@ -38,11 +38,24 @@ test('missing programs fail, with the command that installs them', () => {
 
 describe('the data directory', () => {
   const owned = { uid: 1000, mode: 0o100600 };
-  const facts = { path: '/data', uid: 1000, root: owned, secrets: { '/data/secrets.json': owned } };
+  const facts = {
+    path: '/data',
+    uid: 1000,
+    root: owned,
+    refusal: undefined,
+    secrets: { '/data/secrets.json': owned },
+  };
 
   test.each([
     ['is in order', {}, 'passed', '/data'],
     ['does not exist', { root: undefined, secrets: {} }, 'passed', 'the first start creates it'],
+    [
+      'does not exist, below a directory of others',
+      { root: undefined, refusal: 'EACCES', secrets: {} },
+      'failed',
+      '/data cannot be created (EACCES)',
+    ],
+    ['on a read-only disk', { refusal: 'EROFS' }, 'failed', '/data cannot be written (EROFS)'],
     ['of another user, for root', { uid: 0 }, 'passed', '/data'],
     ['of another user', { uid: 7 }, 'failed', 'belongs to the user 1000, and this is the user 7'],
     [

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { assertPortFree } from '@framelane/service-kit/http-server';
 import type { SingleNodeSettings } from '@framelane/single-node/settings';
 import { type Finding, failed, passed } from './finding.ts';
@@ -16,8 +19,11 @@ export async function checkListeners(settings: SingleNodeSettings, isRunning: bo
 }
 
 async function checkReadiness(url: string): Promise<Finding> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(LIMIT_MS) });
-  if (response.ok) return passed('Service', 'running and ready');
-  const { missing = [] } = (await response.json()) as { missing?: string[] };
-  return failed('Service', `running, but not ready: ${missing.join(', ')} unavailable`, 'Its log says why.');
+  // An agent of its own ignores the proxy of the environment, unlike `fetch`.
+  const request = get(url, { agent: new Agent(), signal: AbortSignal.timeout(LIMIT_MS) });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const { missing = [] } = (await json(response)) as { missing?: string[] };
+  return response.statusCode === 200
+    ? passed('Service', 'running and ready')
+    : failed('Service', `running, but not ready: ${missing.join(', ')} unavailable`, 'Its log says why.');
 }

