@@ -61,6 +61,7 @@ describe('rejects', () => {
 describe('other types', () => {
   const others = z.object({
     BUS: setting.amqpUrl().optional(),
+    ROWS: setting.postgresUrl().optional(),
     NAME: setting.text().optional(),
     KEYS: setting.keys256().optional(),
     DAYS: setting.integer(1).optional(),
@@ -77,12 +78,17 @@ describe('other types', () => {
       DAYS: 1,
     });
     expect(readSettings(others, { BUS: 'amqp://bus.example' })).toEqual({ BUS: 'amqp://bus.example' });
+    for (const rows of ['postgres://a:b%23@db.example/c', 'postgresql:///c?host=/run/postgresql'])
+      expect(readSettings(others, { ROWS: rows })).toEqual({ ROWS: rows });
   });
 
   test.each([
     ['BUS', 'https://bus.example', 'must be an amqp:// or amqps:// address'],
     ['BUS', 'xamqp://bus.example', 'must be an amqp:// or amqps:// address'],
     ['BUS', 'amqpx://bus.example', 'must be an amqp:// or amqps:// address'],
+    ['ROWS', 'nonsense', 'must be a postgres:// address'],
+    ['ROWS', 'mysql://db.example/c', 'must be a postgres:// address'],
+    ['ROWS', 'postgres://a:b#@db.example/c', 'must be a postgres:// address'],
     ['KEYS', `${list},c2hvcnQ=`, 'must be 32 bytes in base64 each, separated by commas'],
     ['DAYS', '0', 'must be a whole number of at least 1'],
   ])('reject %s=%s', (name, value, message) => {

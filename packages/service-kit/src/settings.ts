@@ -69,6 +69,12 @@ export const setting = {
       ),
   /** The address of a message broker, with user and password. */
   amqpUrl: () => z.url({ protocol: /^amqps?$/, error: 'must be an amqp:// or amqps:// address' }),
+  postgresUrl: () =>
+    z.url({
+      protocol: /^postgres(ql)?$/,
+      error:
+        'must be a postgres:// address; percent-encode special characters of the password, such as # as %23',
+    }),
   /** Any non-empty text. */
   text: () => z.string(),
   /** A shared secret of at least 32 characters. */

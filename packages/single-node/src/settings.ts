@@ -22,7 +22,7 @@ const settings = z.object({
   ENGINE_PUBLIC_URL: setting.httpUrl().optional(),
   DATA_DIR: setting.text().optional(),
   LOG_FORMAT: z.enum(['pretty', 'json'], 'must be pretty or json').optional(),
-  DATABASE_URL: setting.text().optional(),
+  DATABASE_URL: setting.postgresUrl().optional(),
   AMQP_URL: setting.amqpUrl().optional(),
 });
 

@@ -50,7 +50,7 @@ const settings = z.object({
   INTERNAL_PORT: setting.port().default(8081),
   PUBLIC_URL: setting.httpUrl(),
   ENGINE_PUBLIC_URL: setting.httpUrl(),
-  DATABASE_URL: setting.text(),
+  DATABASE_URL: setting.postgresUrl(),
   SERVICE_SECRET: setting.secret(),
   CONTENT_KEY_SECRET: setting.key256(),
   CONTENT_KEY_SECRET_PREVIOUS: setting.keys256().default([]),
