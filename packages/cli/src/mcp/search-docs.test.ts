@@ -54,3 +54,21 @@ test('returns a limited number of sections', () => {
   const pages = Array.from({ length: 20 }, (_, page) => ({ name: `p${page}`, title: 'P', text: 'needle' }));
   expect(searchDocs(pages, 'needle')).toHaveLength(8);
 });
+
+test('the common words of a question do not decide', () => {
+  const common = Array.from({ length: 20 }, (_, page) => ({
+    name: `p${page}`,
+    title: 'P',
+    text: 'what does it mean that the video does what it does',
+  }));
+  const page = { name: 'errors/csrf', title: 'E', text: 'csrf_check_failed' };
+  expect(searchDocs([...common, page], 'what does csrf_check_failed mean')[0]?.page).toBe('errors/csrf');
+});
+
+test('a comment in a block of code is no heading', () => {
+  const text = '## Start\n\n```sh\n# needle first\nrun needle\n```\n\n## After\n\nneedle\n';
+  expect(searchDocs([{ name: 'a', title: 'A', text }], 'needle').map(({ heading }) => heading)).toEqual([
+    'Start',
+    'After',
+  ]);
+});
