@@ -63,3 +63,9 @@ test('the directory follows the XDG Base Directory Specification', () => {
     '/home/a/.local/state/framelane/uploads',
   );
 });
+
+test('says how to choose another directory if a ticket cannot be kept', async () => {
+  await writeFile(join(directory, 'file'), '');
+  const kept = new StoredTicket(join(directory, 'file', 'uploads'), 'a.json').set(TICKET);
+  await expect(kept).rejects.toThrow(/cannot be kept: ENOTDIR.*Set XDG_STATE_HOME to a directory/);
+});
