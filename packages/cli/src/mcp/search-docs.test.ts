@@ -25,7 +25,6 @@ test('finds the section that is about the words, in any case of letters', () => 
 test('sections with the word in the heading or in the name of the page come first', () => {
   expect(searchDocs(PAGES, 'upload').map(({ heading }) => heading)).toEqual([
     'Uploads',
-    'Uploads',
     'Resumable uploads',
     'Webhooks',
   ]);

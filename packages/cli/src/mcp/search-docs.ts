@@ -35,7 +35,7 @@ function sectionsOf({ name, title, text }: DocsPage): Section[] {
     if (heading !== undefined) sections.push({ page: name, heading, text: '' });
     else if (last !== undefined) last.text += `${line}\n`;
   }
-  return sections;
+  return sections.filter((section) => section.text.trim() !== '');
 }
 
 /** Close to 0 for a word that nearly all sections have, such as "the" in a question. */
