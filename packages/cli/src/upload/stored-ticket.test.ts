@@ -69,3 +69,8 @@ test('says how to choose another directory if a ticket cannot be kept', async ()
   const kept = new StoredTicket(join(directory, 'file', 'uploads'), 'a.json').set(TICKET);
   await expect(kept).rejects.toThrow(/cannot be kept: ENOTDIR.*Set XDG_STATE_HOME to a directory/);
 });
+
+test.each(['', '{', '{}', 'null'])('a damaged ticket is as good as none: %j', async (content) => {
+  await writeFile(join(directory, 'a.json'), content);
+  expect(await new StoredTicket(directory, 'a.json').get()).toBeNull();
+});

@@ -42,7 +42,8 @@ export class StoredTicket implements KeptTicket {
   /** A ticket that cannot be read is of no use: the upload starts over. */
   async get(): Promise<UploadTicket | null> {
     try {
-      return JSON.parse(await readFile(this.#path, 'utf8'));
+      const ticket = JSON.parse(await readFile(this.#path, 'utf8'));
+      return typeof ticket.uploadToken === 'string' ? ticket : null;
     } catch {
       return null;
     }
