@@ -14,10 +14,16 @@ _framelane() {
 }
 compdef _framelane framelane
 `,
+  // --tokenize: fish 3 does not know --tokens-expanded.
   fish: `function __framelane
-  framelane complete -- (commandline --tokens-expanded --current-process --cut-at-cursor)[2..] (commandline --current-token) 2>/dev/null
+  set -l found (framelane complete -- (commandline --tokenize --current-process --cut-at-cursor)[2..] (commandline --current-token) 2>/dev/null)
+  if set -q found[1]
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline --current-token)
+  end
 end
-complete --command framelane --arguments '(__framelane)'
+complete --command framelane --no-files --arguments '(__framelane)'
 `,
 } as const;
 

@@ -1,3 +1,4 @@
+import { ConnectionError } from '@framelane/client';
 import { CliError } from '../cli-error.ts';
 
 /** A page of the documentation: its name is that of its Markdown file without `.md`. */
@@ -31,8 +32,9 @@ export class DocsPages {
     }
   }
 
-  /** One page, by its name, such as `uploads`. Throws a CliError if there is none. */
-  async page(name: string): Promise<DocsPage> {
+  /** One page, by its name, such as `uploads`, or by a link to it in another page. Throws a CliError if there is none. */
+  async page(nameOrLink: string): Promise<DocsPage> {
+    const name = pageName(nameOrLink);
     const page = (await this.all()).find((each) => each.name === name);
     if (page !== undefined) return page;
     const names = (await this.all()).map((each) => each.name).join(', ');
@@ -61,7 +63,9 @@ export class DocsPages {
 
   /** Undefined if there is no such file. */
   async #fetchText(url: string): Promise<string | undefined> {
-    const response = await fetch(url, { signal: this.#signal, redirect: 'error' });
+    const response = await fetch(url, { signal: this.#signal, redirect: 'error' }).catch((cause: unknown) => {
+      throw new ConnectionError(url, cause);
+    });
     if (response.status === 404) return undefined;
     if (!response.ok) throw new CliError(`The response to ${url} has the status ${response.status}.`);
     const type = response.headers.get('content-type') ?? '';
@@ -75,6 +79,14 @@ export class DocsPages {
     }
     return text;
   }
+}
+
+/** The name of a page in a link such as `https://video.example.com/docs/uploads.md#limits`. A name stays as it is. */
+export function pageName(nameOrLink: string): string {
+  return nameOrLink
+    .replace(/#.*$/s, '')
+    .replace(/^.*\/docs\//s, '')
+    .replace(/\.md$/, '');
 }
 
 /**

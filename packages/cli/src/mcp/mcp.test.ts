@@ -1,10 +1,11 @@
+import { ConnectionError } from '@framelane/client';
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { describe, expect, test } from '@jest/globals';
 import type { ApiDocument } from './api-document.ts';
 import { resolved } from './api-document.ts';
 import { apiTools } from './api-tools.ts';
 import { boundedText, LONGEST_RESULT } from './bounded-text.ts';
-import { linkedPages } from './docs-pages.ts';
+import { DocsPages, linkedPages, pageName } from './docs-pages.ts';
 import { chosenTools } from './mcp-command.ts';
 
 const document = readOpenApiDocument() as unknown as ApiDocument;
@@ -140,4 +141,20 @@ test('pages are the Markdown files of the index, fetched from this installation'
     { name: 'uploads', title: 'Uploads', url: 'http://localhost:8080/docs/uploads.md' },
     { name: 'adr/0001-x', title: 'ADR', url: 'http://localhost:8080/docs/adr/0001-x.md' },
   ]);
+});
+
+test.each([
+  'uploads',
+  'uploads.md',
+  'uploads#limits',
+  '/docs/uploads',
+  'https://public.test/sub/docs/uploads.md#limits',
+])('a page is found by its name and by links to it: %s', (link) => {
+  expect(pageName(link)).toBe('uploads');
+});
+
+test('an installation that does not answer is a connection error, which is explained', async () => {
+  // Nothing can listen on port 0.
+  const docs = new DocsPages('http://127.0.0.1:0/v1', new AbortController().signal);
+  await expect(docs.all()).rejects.toThrow(ConnectionError);
 });

@@ -25,7 +25,6 @@ test('finds the section that is about the words, in any case of letters', () => 
 test('sections with the word in the heading or in the name of the page come first', () => {
   expect(searchDocs(PAGES, 'upload').map(({ heading }) => heading)).toEqual([
     'Uploads',
-    'Uploads',
     'Resumable uploads',
     'Webhooks',
   ]);
@@ -53,4 +52,22 @@ test('shows the text around the first word that matches, with a limited length',
 test('returns a limited number of sections', () => {
   const pages = Array.from({ length: 20 }, (_, page) => ({ name: `p${page}`, title: 'P', text: 'needle' }));
   expect(searchDocs(pages, 'needle')).toHaveLength(8);
+});
+
+test('the common words of a question do not decide', () => {
+  const common = Array.from({ length: 20 }, (_, page) => ({
+    name: `p${page}`,
+    title: 'P',
+    text: 'what does it mean that the video does what it does',
+  }));
+  const page = { name: 'errors/csrf', title: 'E', text: 'csrf_check_failed' };
+  expect(searchDocs([...common, page], 'what does csrf_check_failed mean')[0]?.page).toBe('errors/csrf');
+});
+
+test('a comment in a block of code is no heading', () => {
+  const text = '## Start\n\n```sh\n# needle first\nrun needle\n```\n\n## After\n\nneedle\n';
+  expect(searchDocs([{ name: 'a', title: 'A', text }], 'needle').map(({ heading }) => heading)).toEqual([
+    'Start',
+    'After',
+  ]);
 });

@@ -43,11 +43,6 @@ test('keeps a ticket that only the user can read, until it is deleted', async ()
   expect(await stored.get()).toBeNull();
 });
 
-test('a damaged ticket counts as none', async () => {
-  await writeFile(join(directory, 'a.json'), '{');
-  expect(await new StoredTicket(directory, 'a.json').get()).toBeNull();
-});
-
 test('forgets tickets that cannot be valid any more', async () => {
   for (const name of ['old.json', 'new.json']) await writeFile(join(directory, name), '{}');
   const longAgo = Date.now() / 1000 - 31 * 86_400;
@@ -62,4 +57,15 @@ test('the directory follows the XDG Base Directory Specification', () => {
   expect(ticketsDirectory({ XDG_STATE_HOME: '', HOME: '/home/a' })).toBe(
     '/home/a/.local/state/framelane/uploads',
   );
+});
+
+test('says how to choose another directory if a ticket cannot be kept', async () => {
+  await writeFile(join(directory, 'file'), '');
+  const kept = new StoredTicket(join(directory, 'file', 'uploads'), 'a.json').set(TICKET);
+  await expect(kept).rejects.toThrow(/cannot be kept: ENOTDIR.*Set XDG_STATE_HOME to a directory/);
+});
+
+test.each(['', '{', '{}', 'null'])('a damaged ticket is as good as none: %j', async (content) => {
+  await writeFile(join(directory, 'a.json'), content);
+  expect(await new StoredTicket(directory, 'a.json').get()).toBeNull();
 });

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { UploadTicket, UploadTicketRequest } from '@framelane/client';
 import type { KeptTicket } from '@framelane/client/node';
+import { CliError } from '../cli-error.ts';
 import type { Connection } from '../connection.ts';
 import type { Host } from '../host.ts';
 
@@ -41,17 +42,26 @@ export class StoredTicket implements KeptTicket {
   /** A ticket that cannot be read is of no use: the upload starts over. */
   async get(): Promise<UploadTicket | null> {
     try {
-      return JSON.parse(await readFile(this.#path, 'utf8'));
+      const ticket = JSON.parse(await readFile(this.#path, 'utf8'));
+      return typeof ticket.uploadToken === 'string' ? ticket : null;
     } catch {
       return null;
     }
   }
 
+  /** Throws a CliError that says where another place can be named. */
   async set(ticket: UploadTicket): Promise<void> {
-    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     const next = `${this.#path}.${process.pid}`;
-    await writeFile(next, JSON.stringify(ticket), { mode: 0o600 });
-    await rename(next, this.#path);
+    try {
+      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      await writeFile(next, JSON.stringify(ticket), { mode: 0o600 });
+      await rename(next, this.#path);
+    } catch (error) {
+      throw new CliError(
+        `The ticket of the upload cannot be kept: ${(error as Error).message}. ` +
+          'Set XDG_STATE_HOME to a directory that you can write to.',
+      );
+    }
   }
 
   async delete(): Promise<void> {
