@@ -391,7 +391,7 @@ export const GROUPS = [
       'packages/cli/src/captions/captions-language.ts',
       'packages/cli/src/completion/candidates.ts',
       'packages/cli/src/events/{event-text,since-time}.ts',
-      'packages/cli/src/mcp/{api-document,api-tools,bounded-text,search-docs}.ts',
+      'packages/cli/src/mcp/{api-document,api-tools,bounded-text,docs-index}.ts',
       'packages/cli/src/sign-in/{chosen-grant,sign-in-link}.ts',
       'packages/cli/src/terminal/{amounts,progress-line,table,terminal-text}.ts',
       'packages/cli/src/upload/{stored-ticket,ticket-fields,transfer-rate}.ts',

@@ -1,8 +1,6 @@
 import { ConnectionError } from '@framelane/client';
 import { CliError } from '../cli-error.ts';
-
-/** A page of the documentation: its name is that of its Markdown file without `.md`. */
-export type DocsPage = { name: string; title: string; text: string };
+import { DocsIndex, type DocsPage } from './docs-index.ts';
 
 /** More would not be documentation of Framelane. */
 const MAX_PAGES = 500;
@@ -15,6 +13,7 @@ export class DocsPages {
   readonly #root: string;
   readonly #signal: AbortSignal;
   #all: Promise<DocsPage[]> | undefined;
+  #index: DocsIndex | undefined;
 
   constructor(baseUrl: string, signal: AbortSignal) {
     this.#root = baseUrl.replace(/\/v1$/, '');
@@ -30,6 +29,13 @@ export class DocsPages {
       this.#all = undefined;
       throw error;
     }
+  }
+
+  /** An index of all pages. Throws a CliError if the installation has none. */
+  async index(): Promise<DocsIndex> {
+    const pages = await this.all();
+    this.#index ??= new DocsIndex(pages);
+    return this.#index;
   }
 
   /** One page, by its name, such as `uploads`, or by a link to it in another page. Throws a CliError if there is none. */

@@ -29,6 +29,7 @@ Give it a key of its own that can only read: framelane login --read-only --profi
     );
   apiCommand(command, host, async ({ connection, client, output }, options: Options) => {
     const tools = await allowedTools(client, host.signal);
+    const chosen = chosenTools(tools, options.allowWrites ?? []);
     if (options.list) {
       output.result(
         tools.map(({ name, title, reads }) => ({ name, title, writes: !reads })),
@@ -39,7 +40,7 @@ Give it a key of its own that can only read: framelane login --read-only --profi
     const parts = {
       version: ownVersion(),
       client,
-      tools: chosenTools(tools, options.allowWrites ?? []),
+      tools: chosen,
       docs: new DocsPages(connection.baseUrl, host.signal),
     };
     // They take longer to load than all the rest.

@@ -59,9 +59,9 @@ test('the directory follows the XDG Base Directory Specification', () => {
   );
 });
 
-test('says how to choose another directory if a ticket cannot be kept', async () => {
+test('says how to choose another directory, before a ticket is asked for, if none can be kept', async () => {
   await writeFile(join(directory, 'file'), '');
-  const kept = new StoredTicket(join(directory, 'file', 'uploads'), 'a.json').set(TICKET);
+  const kept = new StoredTicket(join(directory, 'file', 'uploads'), 'a.json').get();
   await expect(kept).rejects.toThrow(/cannot be kept: ENOTDIR.*Set XDG_STATE_HOME to a directory/);
 });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { UploadTicket, UploadTicketRequest } from '@framelane/client';
@@ -39,8 +39,15 @@ export class StoredTicket implements KeptTicket {
     this.#path = join(directory, name);
   }
 
-  /** A ticket that cannot be read is of no use: the upload starts over. */
+  /**
+   * A ticket that cannot be read is of no use: the upload starts over. Throws a CliError if none can be kept, before one is asked for: its video
+   * would be left behind.
+   */
   async get(): Promise<UploadTicket | null> {
+    await explained(async () => {
+      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      await access(this.#directory, constants.W_OK);
+    });
     try {
       const ticket = JSON.parse(await readFile(this.#path, 'utf8'));
       return typeof ticket.uploadToken === 'string' ? ticket : null;
@@ -52,20 +59,25 @@ export class StoredTicket implements KeptTicket {
   /** Throws a CliError that says where another place can be named. */
   async set(ticket: UploadTicket): Promise<void> {
     const next = `${this.#path}.${process.pid}`;
-    try {
-      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    await explained(async () => {
       await writeFile(next, JSON.stringify(ticket), { mode: 0o600 });
       await rename(next, this.#path);
-    } catch (error) {
-      throw new CliError(
-        `The ticket of the upload cannot be kept: ${(error as Error).message}. ` +
-          'Set XDG_STATE_HOME to a directory that you can write to.',
-      );
-    }
+    });
   }
 
   async delete(): Promise<void> {
     await rm(this.#path, { force: true });
+  }
+}
+
+async function explained(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    throw new CliError(
+      `The ticket of the upload cannot be kept: ${(error as Error).message}. ` +
+        'Set XDG_STATE_HOME to a directory that you can write to.',
+    );
   }
 }
 

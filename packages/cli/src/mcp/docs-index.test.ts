@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { searchDocs } from './search-docs.ts';
+import { DocsIndex, type DocsPage } from './docs-index.ts';
+
+const searchDocs = (pages: readonly DocsPage[], question: string) => new DocsIndex(pages).search(question);
 
 const PAGES = [
   {
@@ -38,7 +40,7 @@ test('a word that is repeated counts less than another word', () => {
   expect(searchDocs(pages, 'tus proxy').map(({ page }) => page)).toEqual(['b', 'a']);
 });
 
-test('shows the text around the first word that matches, with a limited length', () => {
+test('shows the text around the rarest word that matches, with a limited length', () => {
   const lines = Array.from({ length: 200 }, (_, line) => `line ${line} of text`).join('\n');
   const [hit] = searchDocs(
     [{ name: 'a', title: 'A', text: `${lines}\nhere is a needle\n${lines}` }],
@@ -66,8 +68,16 @@ test('the common words of a question do not decide', () => {
 
 test('a comment in a block of code is no heading', () => {
   const text = '## Start\n\n```sh\n# needle first\nrun needle\n```\n\n## After\n\nneedle\n';
-  expect(searchDocs([{ name: 'a', title: 'A', text }], 'needle').map(({ heading }) => heading)).toEqual([
-    'Start',
-    'After',
-  ]);
+  const found = searchDocs([{ name: 'a', title: 'A', text }], 'needle').map(({ heading }) => heading);
+  expect(found.toSorted()).toEqual(['After', 'Start']);
+});
+
+test('a guide comes before decisions, errors and changes; other forms of a word match', () => {
+  const text = 'How videos are deleted.';
+  const pages = ['adr/0025', 'changelog', 'errors/video_not_found', 'deletion'].map((name) => ({
+    name,
+    title: 'Deletion',
+    text,
+  }));
+  expect(searchDocs(pages, 'delete a video')[0]?.page).toBe('deletion');
 });
