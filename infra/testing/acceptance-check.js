@@ -21,6 +21,7 @@ const PROVIDER_NAME = 'Acme <b>&amp;</b>';
  */
 export async function runAcceptance({ args = [], output = {} } = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'framelane-acceptance-'));
+  const packages = await mkdtemp(join(tmpdir(), 'framelane-packages-'));
   const apiKey = `svc_live_${randomBytes(32).toString('hex')}`;
   const [port, enginePort] = await freePorts(2);
   // At 127.0.0.1, which for browsers is another site than localhost.
@@ -50,6 +51,7 @@ export async function runAcceptance({ args = [], output = {} } = {}) {
       FRAMELANE_WORKSPACE_ID: WORKSPACE_ID,
       FRAMELANE_API_KEY: apiKey,
       FRAMELANE_OBJECTS_DIR: join(dataDir, 'objects'),
+      FRAMELANE_PACKAGES_DIR: packages,
       FRAMELANE_SIGN_IN_PROVIDER: PROVIDER_NAME,
       FRAMELANE_RECOGNIZED: JSON.stringify(SPOKEN),
     };
@@ -64,6 +66,7 @@ export async function runAcceptance({ args = [], output = {} } = {}) {
     await provider.stop();
     await speech.stop();
     await rm(dataDir, { recursive: true, force: true });
+    await rm(packages, { recursive: true });
   }
 }
 

@@ -9,7 +9,6 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { verifyWebhook } from '@framelane/client';
 import { freePorts } from '@framelane/test-kit/free-ports';
-import { installPackage } from '@framelane/test-kit/installed-package';
 import { requires } from '@framelane/test-kit/requires';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -21,6 +20,7 @@ import { CreatedResources } from '../src/created-resources.ts';
 import { EngineElsewhere } from '../src/engine-elsewhere.ts';
 import { FaultyProxy } from '../src/faulty-proxy.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
+import { packedCommandLine } from '../src/packed-command-line.ts';
 import { readTarget } from '../src/target.ts';
 
 const MIB = 1024 ** 2;
@@ -34,7 +34,7 @@ const testWithLinks = requires(
   target.objectsDir === null ? 'It is missing' : null,
 ).test;
 
-/** A directory outside of this repository, in which the packed command line is installed. It is also the home of the user. */
+/** The home of the user, outside of this repository. */
 let directory: string;
 let framelane: string;
 let clip: string;
@@ -42,8 +42,7 @@ let videoId: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'framelane-cli-'));
-  await installPackage('cli', directory);
-  framelane = join(directory, 'node_modules/.bin/framelane');
+  framelane = await packedCommandLine(process.env);
   const plan = { name: 'sample', width: 320, height: 180, rate: '25', seconds: 2, audio: null };
   clip = await makeMp4(directory, plan);
   videoId = (await client.publish(clip)).id;
@@ -64,7 +63,7 @@ const KEY = {
 
 /** The environment of a user: of the tests only the path of programs, on which Node itself comes before scripts that start it. */
 function environment(env: Readonly<Record<string, string>>): Record<string, string> {
-  const path = [join(directory, 'node_modules/.bin'), dirname(process.execPath), process.env.PATH].join(':');
+  const path = [dirname(framelane), dirname(process.execPath), process.env.PATH].join(':');
   return { PATH: path, HOME: directory, ...env };
 }
 

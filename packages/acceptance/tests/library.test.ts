@@ -12,10 +12,10 @@ import { afterAll, beforeAll, expect } from '@jest/globals';
 import { makeMp4 } from '../src/clips.ts';
 import { admin } from '../src/console.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
+import { packedCommandLine } from '../src/packed-command-line.ts';
 import { readTarget, type Target } from '../src/target.ts';
 
 const target = readTarget(process.env);
-const PROGRAM = join(import.meta.dirname, '../../cli/src/main.ts');
 const VTT = 'WEBVTT\n\n00:00:00.000 --> 00:00:01.000\nGood morning\n';
 const CHAPTERS = 'WEBVTT\n\n00:00.000 --> 00:01.000\nOpening\n\n00:01.000 --> 00:02.000\nQuestions\n';
 
@@ -25,6 +25,7 @@ const { test } = requires(
 );
 
 let directory: string;
+let framelane: string;
 let clip: string;
 /** The workspace of the library, and the one to which it moves. */
 let first: FramelaneClient;
@@ -34,6 +35,7 @@ beforeAll(async () => {
   const audio = { sampleRate: 48_000, channels: 1 };
   clip = await makeMp4(directory, { name: 'clip', width: 320, height: 180, rate: '25', seconds: 2, audio });
   if (target.objectsDir === null) return;
+  framelane = await packedCommandLine(process.env);
   [first, second] = [await inNewWorkspace('First'), await inNewWorkspace('Second')];
 });
 afterAll(async () => {
@@ -54,7 +56,7 @@ function start(
   env: NodeJS.ProcessEnv = {},
 ): ChildProcess {
   const { baseUrl, apiKey, workspaceId } = client.target;
-  return spawn(process.execPath, [PROGRAM, ...args], {
+  return spawn(process.execPath, [framelane, ...args], {
     cwd: directory,
     env: {
       PATH: process.env.PATH,

@@ -1,0 +1,26 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { freePort, startServer } from './started-server.js';
+
+/**
+ * Starts an npm registry (Verdaccio) on this machine that takes our packages from everybody, and all others from `upstream`. Resolves with its
+ * URL, and a function that stops it.
+ */
+export async function startNpmRegistry(folder, { version, upstream, names }) {
+  const url = `http://127.0.0.1:${await freePort()}/`;
+  const ours = Object.fromEntries(names.map((name) => [name, { access: '$all', publish: '$all' }]));
+  const config = join(folder, 'verdaccio.yaml');
+  writeFileSync(
+    config,
+    stringify({
+      storage: join(folder, 'packages'),
+      uplinks: { upstream: { url: upstream, timeout: '60s' } },
+      packages: { ...ours, '**': { access: '$all', proxy: 'upstream' } },
+      max_body_size: '100mb',
+      log: { type: 'stdout', level: 'warn' },
+    }),
+  );
+  const args = ['--yes', `verdaccio@${version}`, '--config', config, '--listen', url];
+  return { url, stop: await startServer('npx', args, { url: `${url}-/ping`, env: process.env }) };
+}

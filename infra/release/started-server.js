@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+/** A free port on this machine. */
+export async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  return port;
+}
+
+/** Starts a program that serves at `url`, and waits until it responds. Resolves with a function that stops it. */
+export async function startServer(command, args, { url, env }) {
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      output = `${output}${chunk}`.slice(-2000);
+    });
+  const ended = once(child, 'close').then(() => {
+    throw new Error(`${command} has ended:\n${output}`);
+  });
+  ended.catch(() => {});
+  const stop = async () => {
+    // The whole group: npx starts a program of its own.
+    process.kill(-child.pid, 'SIGTERM');
+    await ended.catch(() => {});
+  };
+  try {
+    await Promise.race([responds(url), ended]);
+  } catch (error) {
+    if (child.exitCode === null) await stop();
+    throw error;
+  }
+  return stop;
+}
+
+async function responds(url) {
+  const limit = AbortSignal.timeout(120_000);
+  for (;;) {
+    limit.throwIfAborted();
+    const response = await fetch(url, { signal: limit }).catch(() => undefined);
+    if (response !== undefined) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
