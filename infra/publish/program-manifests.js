@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { ROOT } from '../bootstrap/project.js';
-import { aboutPackage } from './published-packages.js';
+import { aboutPackage, programsOf } from './published-packages.js';
 
 /** The package with the program, and its folder in `packages`. */
 export const PROGRAM = 'framelane';
@@ -39,7 +39,7 @@ export function programManifest({ name, version, type, engines, bin, dependencie
   return {
     ...{ name, version, description, keywords, license, type, engines },
     ...aboutPackage(PROGRAM),
-    bin,
+    bin: programsOf(bin),
     exports: { './package.json': './package.json' },
     dependencies,
     bundleDependencies: Object.keys(dependencies),

@@ -33,7 +33,7 @@ test('the program has all dependencies in its package, except PostgreSQL in an e
     version: JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version,
     description: expect.stringMatching(/\.$/),
     license: 'Apache-2.0',
-    bin: { framelane: './src/main.js' },
+    bin: { framelane: 'src/main.js' },
     bundleDependencies: ['express'],
     repository: { type: 'git', directory: 'packages/framelane' },
   });

@@ -29,7 +29,7 @@ export function publishedManifest(name) {
     ...aboutPackage(name),
     ...(manifest.imports && { imports: { '#openapi': './openapi.d.ts' } }),
     exports: { ...compiled(manifest.exports), './package.json': './package.json' },
-    ...(manifest.bin && { bin: compiled(manifest.bin) }),
+    ...(manifest.bin && { bin: programsOf(compiled(manifest.bin)) }),
     dependencies: withVersions(manifest.dependencies ?? {}),
   };
 }
@@ -53,6 +53,11 @@ function compiled(entries) {
       path.replace(/^\.\/src\//, './').replace(/\.ts$/, '.js'),
     ]),
   );
+}
+
+/** `./main.js` → `main.js`, as npm writes it when it publishes. */
+export function programsOf(bin) {
+  return Object.fromEntries(Object.entries(bin).map(([name, path]) => [name, path.replace(/^\.\//, '')]));
 }
 
 /** Compatible versions, so that users get the fixes of a dependency without a release of ours. All packages of ours have the same version. */

@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { freePort, startServer } from './started-server.js';
@@ -21,6 +22,20 @@ export async function startNpmRegistry(folder, { version, upstream, names }) {
       log: { type: 'stdout', level: 'warn' },
     }),
   );
-  const args = ['--yes', `verdaccio@${version}`, '--config', config, '--listen', url];
-  return { url, stop: await startServer('npx', args, { url: `${url}-/ping`, env: process.env }) };
+  const args = [installed(folder, version), '--config', config, '--listen', url];
+  return { url, stop: await startServer(process.execPath, args, { url: `${url}-/ping`, env: process.env }) };
+}
+
+/** Installs Verdaccio in a folder of its own. Returns the path of its program. */
+function installed(folder, version) {
+  const program = join(folder, 'verdaccio');
+  mkdirSync(program);
+  // It asks for a tag, which not every registry has.
+  const manifest = { dependencies: { verdaccio: version }, overrides: { 'node-fetch': '2.7.0' } };
+  writeFileSync(join(program, 'package.json'), JSON.stringify(manifest));
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], {
+    cwd: program,
+    stdio: 'pipe',
+  });
+  return join(program, 'node_modules/verdaccio/bin/verdaccio');
 }

@@ -13,7 +13,7 @@ export async function freePort() {
 
 /** Starts a program that serves at `url`, and waits until it responds. Resolves with a function that stops it. */
 export async function startServer(command, args, { url, env }) {
-  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk) => {
@@ -24,8 +24,7 @@ export async function startServer(command, args, { url, env }) {
   });
   ended.catch(() => {});
   const stop = async () => {
-    // The whole group: npx starts a program of its own.
-    process.kill(-child.pid, 'SIGTERM');
+    child.kill();
     await ended.catch(() => {});
   };
   try {
