@@ -107,6 +107,7 @@ function rehearseChart({ host }) {
   helm('package', join(ROOT, 'infra/helm'), '--destination', folder);
   helm('push', join(folder, `framelane-${version}.tgz`), `oci://${host}/charts`, '--plain-http');
   const pulled = join(folder, 'pulled');
+  mkdirSync(pulled);
   helm(
     'pull',
     `oci://${host}/charts/framelane`,
