@@ -3971,7 +3971,7 @@ export interface components {
         DeletedVideo: {
             /** @description The video. */
             id: string;
-            /** @description Its last title. */
+            /** @description Its last title; empty if no webhook gets the event, because a deletion erases the title. */
             title: string;
             /**
              * @description Always `deleted`. No existing video has this status.

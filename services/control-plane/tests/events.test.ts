@@ -51,6 +51,25 @@ test('an event is listed, also if no webhook gets it', async () => {
   });
 });
 
+test('a deletion erases the texts of events that no webhook gets', async () => {
+  const { videoId } = await plane.readyVideo();
+  expect((await list()).data).toMatchObject([{ type: 'video.ready', data: { id: videoId } }]);
+  await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+  expect((await list()).data).toMatchObject([{ type: 'video.deleted', data: { id: videoId, title: '' } }]);
+});
+
+test('a deletion leaves the events that a webhook gets as they were sent', async () => {
+  const { id } = await new WebhookClient(plane).create({ url: 'http://127.0.0.1:9/' });
+  const { videoId } = await plane.readyVideo();
+  const [ready] = (await list()).data;
+  await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+  expect((await list()).data).toMatchObject([
+    { type: 'video.ready', data: ready?.data },
+    { type: 'video.deleted', data: { id: videoId, title: expect.stringMatching(/./) } },
+  ]);
+  await request(plane.url).delete(`/v1/webhooks/${id}`).set(plane.credentials).expect(204);
+});
+
 test('a test event is listed', async () => {
   const webhooks = new WebhookClient(plane);
   const { id } = await webhooks.create({ url: 'http://127.0.0.1:9/' });

@@ -41,7 +41,7 @@ function record(trx: Database): Promise<void> {
   return new WebhookEventsService({ now: () => new Date() }, { retryScheduleSeconds: [0] }).record(
     trx,
     'video.deleted',
-    { workspace_id: plane.workspaceId, traceparent: null },
+    { id: 'vid_any', workspace_id: plane.workspaceId, traceparent: null },
     { id: 'vid_any', title: 'Any', status: 'deleted', deletedAt: new Date().toISOString() },
   );
 }
@@ -147,7 +147,10 @@ describe('events', () => {
     expect(await webhooks.deliveries(disabled.id)).toEqual([]);
   });
 
-  test('are not recorded when the change is rolled back', async () => {
+  test('are not recorded without a subscriber, or when the change is rolled back', async () => {
+    await plane.db.deleteFrom('webhook_events').execute();
+    await deleteSomeVideo();
+    expect(await plane.db.selectFrom('webhook_deliveries').select('id').execute()).toEqual([]);
     await plane.db.deleteFrom('webhook_events').execute();
     const { id } = await register();
     const videoId = await anyVideo(plane);

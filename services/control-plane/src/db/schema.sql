@@ -634,11 +634,13 @@ create table webhook_events (
   traceparent text,
   created_at timestamp(3) with time zone not null default now(),
   "position" bigint,
+  video_id text,
   constraint webhook_events_pkey PRIMARY KEY (id),
   constraint webhook_events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 CREATE INDEX webhook_events_by_age ON public.webhook_events USING btree (created_at);
 CREATE UNIQUE INDEX webhook_events_by_position ON public.webhook_events USING btree (workspace_id, "position");
+CREATE INDEX webhook_events_by_video ON public.webhook_events USING btree (video_id) WHERE (video_id IS NOT NULL);
 CREATE CONSTRAINT TRIGGER place_event AFTER INSERT ON public.webhook_events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new."position" IS NULL)) EXECUTE FUNCTION place_event();
 
 create table workspaces (

@@ -659,6 +659,8 @@ type WebhookEventsTable = {
   created_at: CreatedAt;
   /** Its place among the events of the workspace, in microseconds of Unix time. A trigger sets it when the transaction commits. */
   position: ColumnType<string | null, never, never>;
+  /** The video that it is about; null for a test event. */
+  video_id: string | null;
 };
 
 type WebhookDeliveriesTable = {

@@ -300,7 +300,7 @@ export class VideoLifecycle {
     const { id, title } = video;
     const tombstone = await findVideoOrTombstone(trx, id);
     if (!tombstone?.deleted_at) throw new Error(`Video ${id} was not deleted`);
-    await this.#events.record(trx, 'video.deleted', video, {
+    await this.#events.recordDeletion(trx, video, {
       id,
       title,
       status: 'deleted',

@@ -57,6 +57,7 @@ export async function insertEvent(
     type: WebhookEventKind;
     payload: string;
     traceparent: string | null;
+    videoId: string | null;
   },
 ): Promise<void> {
   await db
@@ -67,7 +68,25 @@ export async function insertEvent(
       type: event.type,
       payload: event.payload,
       traceparent: event.traceparent,
+      video_id: event.videoId,
     })
+    .execute();
+}
+
+/** Deletes the events of a video that no webhook gets. */
+export async function deleteUnsentEvents(trx: Database, videoId: string): Promise<void> {
+  await trx
+    .deleteFrom('webhook_events')
+    .where('video_id', '=', videoId)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('webhook_deliveries')
+            .select('webhook_deliveries.id')
+            .whereRef('event_id', '=', 'webhook_events.id'),
+        ),
+      ),
+    )
     .execute();
 }
 

@@ -209,7 +209,7 @@ export class WebhookEndpointsService {
     return async (trx) => {
       requireEnabled(await lockOwn(trx, workspaceId, id));
       const event = newEvent('webhook.test', workspaceId, { webhookId: id }, this.#deps.clock.now());
-      await insertEvent(trx, { ...event, traceparent: activeTraceparent() ?? null });
+      await insertEvent(trx, { ...event, traceparent: activeTraceparent() ?? null, videoId: null });
       const deliveryId = newId('dlv');
       await insertDelivery(trx, { id: deliveryId, eventId: event.id, endpointId: id, delaySeconds: 0 });
       return this.#deliveryRecord(trx, id, deliveryId);

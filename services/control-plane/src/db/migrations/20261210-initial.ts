@@ -528,8 +528,10 @@ const TABLES = [
     payload text not null,
     traceparent text,
     created_at timestamptz(3) not null default now(),
-    position bigint
+    position bigint,
+    video_id text
   )`,
+  'create index webhook_events_by_video on webhook_events (video_id) where video_id is not null',
   'create index webhook_events_by_age on webhook_events (created_at)',
   'create unique index webhook_events_by_position on webhook_events (workspace_id, position)',
   // The events of a workspace get their positions in the order of their commits, so that a reader misses none: see ADR 94. The lock lasts from
