@@ -6,20 +6,9 @@ import { REFERENCE_URL, SITE_URL } from '@framelane/web-build/docs-placeholders'
 import { type RequestHandler, type Response, Router } from 'express';
 import type { FrontEnd } from '../front-ends/front-end.ts';
 import { compressedBody } from '../http/constant-file.ts';
+import { OWN_FILES_POLICY } from '../http/own-files-policy.ts';
 
 const FRAME_ANCESTORS = "frame-ancestors 'none'";
-
-/** The pages load only files of this origin. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  FRAME_ANCESTORS,
-].join('; ');
 
 /** The page for a path without a page. */
 const MISSING = '404.html';
@@ -109,5 +98,5 @@ export class DocsSite {
 }
 
 function setPageHeaders(res: Response): void {
-  res.set({ 'Content-Security-Policy': POLICY, 'Cross-Origin-Opener-Policy': 'same-origin' });
+  res.set({ 'Content-Security-Policy': OWN_FILES_POLICY, 'Cross-Origin-Opener-Policy': 'same-origin' });
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type RequestHandler, Router } from 'express';
 import { constantFile } from '../http/constant-file.ts';
 import { taggedBody } from '../http/entity-tags.ts';
+import { OWN_FILES_POLICY } from '../http/own-files-policy.ts';
 
 const OWN_FILES = join(import.meta.dirname, 'browser');
 const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
@@ -16,18 +17,6 @@ const FILES = {
   'swagger-ui-bundle.js': SWAGGER_UI,
   'page.js': OWN_FILES,
 };
-
-/** Allows this origin only, and `data:` images, which the style sheets contain. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
 
 /**
  * The API description as a page, rendered by Swagger UI in the browser. The path of its files contains a fingerprint of
@@ -44,7 +33,7 @@ export function referencePage(baseUrl: string): { page: RequestHandler; files: R
     files.get(`/${version}/${name}`, constantFile(join(root, name)));
   }
   const page: RequestHandler = (_req, res) => {
-    html(res.set({ 'Content-Security-Policy': POLICY, 'Cache-Control': 'no-cache' }).type('html'));
+    html(res.set({ 'Content-Security-Policy': OWN_FILES_POLICY, 'Cache-Control': 'no-cache' }).type('html'));
   };
   return { page, files };
 }

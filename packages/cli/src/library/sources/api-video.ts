@@ -7,6 +7,7 @@ import type { Details, LibraryItem, LibrarySource, Media, SourceContext } from '
 import { credential } from './credential.ts';
 import { detailsOf } from './details-of.ts';
 import { readEntry } from './read-entry.ts';
+import { serviceSource } from './service-source.ts';
 import { isMediaName, withoutExtension } from './sidecars.ts';
 
 // https://docs.api.video/reference/api/Videos, /Captions and /Chapters
@@ -56,12 +57,7 @@ export function apiVideoSource(
     signal,
     ...options,
   });
-  return {
-    name: client.name,
-    transfer: 'url',
-    trustedHosts: client.trustedHosts,
-    items: () => items(client),
-  };
+  return serviceSource(client, () => items(client));
 }
 
 async function* items(client: ServiceClient) {

@@ -7,6 +7,7 @@ import type { Details, LibraryItem, LibrarySource, Media, SourceContext } from '
 import { credential } from './credential.ts';
 import { detailsOf } from './details-of.ts';
 import { readEntry } from './read-entry.ts';
+import { serviceSource } from './service-source.ts';
 
 // https://docs.bunny.net/api-reference/stream/manage-videos/list-videos,
 // https://docs.bunny.net/api-reference/stream/manage-videos/get-video-play-data and
@@ -62,12 +63,7 @@ export function bunnySource(
     signal,
     ...options,
   });
-  return {
-    name: client.name,
-    transfer: 'url',
-    trustedHosts: client.trustedHosts,
-    items: () => items(client, library),
-  };
+  return serviceSource(client, () => items(client, library));
 }
 
 async function* items(client: ServiceClient, library: string) {

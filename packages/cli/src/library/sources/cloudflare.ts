@@ -8,6 +8,7 @@ import type { LibraryItem, LibrarySource, Media, SourceContext } from '../librar
 import { credential } from './credential.ts';
 import { detailsOf } from './details-of.ts';
 import { readEntry } from './read-entry.ts';
+import { serviceSource } from './service-source.ts';
 
 // https://developers.cloudflare.com/api/resources/stream/ and
 // https://developers.cloudflare.com/stream/viewing-videos/download-videos
@@ -54,12 +55,7 @@ export function cloudflareSource(
     signal,
     ...options,
   });
-  return {
-    name: client.name,
-    transfer: 'url',
-    trustedHosts: client.trustedHosts,
-    items: () => items(client),
-  };
+  return serviceSource(client, () => items(client));
 }
 
 async function* items(client: ServiceClient) {

@@ -8,6 +8,7 @@ import type { LibraryItem, LibrarySource, Media, SourceContext } from '../librar
 import { credential } from './credential.ts';
 import { detailsOf } from './details-of.ts';
 import { readEntry } from './read-entry.ts';
+import { serviceSource } from './service-source.ts';
 
 // https://www.mux.com/docs/api-reference/video/assets
 
@@ -77,12 +78,7 @@ export function muxSource(
     signal,
     ...options,
   });
-  return {
-    name: 'Mux',
-    transfer: 'url',
-    trustedHosts: client.trustedHosts,
-    items: () => items(client, streamUrl),
-  };
+  return serviceSource(client, () => items(client, streamUrl));
 }
 
 async function* items(client: ServiceClient, streamUrl: string) {

@@ -8,6 +8,7 @@ import type { Details, LibraryItem, LibrarySource, Media, SourceContext } from '
 import { credential } from './credential.ts';
 import { detailsOf } from './details-of.ts';
 import { readEntry } from './read-entry.ts';
+import { serviceSource } from './service-source.ts';
 
 // https://docs.joinpeertube.org/api-rest-reference.html
 
@@ -98,12 +99,8 @@ export function peertubeSource(
     signal,
     ...options,
   });
-  return {
-    name: 'PeerTube',
-    transfer: 'url',
-    trustedHosts: client.trustedHosts,
-    items: () => items(client, listPath(account, channel), hasToken),
-  };
+  const list = () => items(client, listPath(account, channel), hasToken);
+  return { ...serviceSource(client, list), name: 'PeerTube' };
 }
 
 function listPath(account: string | undefined, channel: string | undefined): string {
