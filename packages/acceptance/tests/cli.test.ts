@@ -261,7 +261,7 @@ describe('listen', () => {
       const ticket = await client.requestTicket({ filename: 'a.mp4', title: 'Deleted' });
       expect((await client.call('DELETE', `/videos/${ticket.videoId}`)).status).toBe(204);
       const [, id] = await command.waitFor(
-        new RegExp(`video\\.deleted +(evt_\\w+) +${ticket.videoId} +Deleted +→ 204 \\(`),
+        new RegExp(`video\\.deleted +(evt_\\w+) +${ticket.videoId} +→ 204 \\(`),
       );
       expect(received).toContain(`video.deleted ${id}`);
     } finally {

@@ -123,7 +123,8 @@ withBrowser('a viewer who began before there was AV1 sees the end of the video, 
 withBrowser('the player page plays AV1, and its menu has each quality once', async () => {
   const page = await pages.open(video.embed);
   const player = `document.querySelector('framelane-video')`;
-  await page.evaluate(`${player}.muted = true; void ${player}.play();`);
+  // A slow browser would come to the end before it has shown both qualities.
+  await page.evaluate(`${player}.muted = ${player}.loop = true; void ${player}.play();`);
   await page.waitForFunction(`${player}.currentTime > 0.2`);
   const items = `[...document.querySelector('media-rendition-menu').shadowRoot.querySelectorAll('media-chrome-menu-item')]`;
   await page.waitForFunction(`${items}.length === 3`);

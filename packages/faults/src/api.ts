@@ -20,6 +20,9 @@ const EVENTS = [
   'video.ready',
   'video.failed',
   'video.deleted',
+  'video.captions.ready',
+  'video.download.ready',
+  'video.download.failed',
   'video.codec.ready',
   'video.codec.failed',
 ] as const;
@@ -76,7 +79,7 @@ export class Api {
     return ticket.videoId;
   }
 
-  /** Registers an endpoint for the events about the states of videos and of their codecs. Resolves with its id. */
+  /** Registers an endpoint for the events of all types. Resolves with its id. */
   async subscribe(url: string): Promise<string> {
     const events = [...EVENTS];
     const { id, secret } = await unwrap(this.client.POST('/webhooks', { body: { url, events } }));

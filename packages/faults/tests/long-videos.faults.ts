@@ -42,20 +42,25 @@ const ready = (videoId: string) => cluster.api.client.videos.waitUntilReady(vide
 
 /** Waits until an engine encodes pieces of a video, and stops its encoders. Resolves with the engine. */
 async function pauseAtPiece(videoId: string): Promise<ServiceProcess> {
-  const engine = await until(() =>
-    cluster.engines.find((each) =>
-      logged([each], 'task.started').some((line) => line.videoId === videoId && line.kind === 'piece'),
-    ),
-  );
-  await until(async () => {
-    // Waits until ffmpeg writes, because a sandbox that is stopped before it has started ffmpeg would outlive its engine.
-    const jobs = join(cluster.workDir, String(cluster.engines.indexOf(engine) + 1), 'jobs');
-    const files = await readdir(jobs, { recursive: true }).catch(() => []);
-    if (!files.some((file) => /\.(ts|m4s)$/.test(file))) return false;
-    await engine.signalPrograms('SIGSTOP');
-    return engine.hasStoppedProgram();
+  const hasBegun = (engine: ServiceProcess) =>
+    logged([engine], 'task.started').some((line) => line.videoId === videoId && line.kind === 'piece');
+  // An engine that has ended its pieces may have left the others to another one.
+  return until(async () => {
+    for (const engine of cluster.engines) {
+      if (!hasBegun(engine) || !(await writesVideo(engine))) continue;
+      await engine.signalPrograms('SIGSTOP');
+      if (await engine.hasStoppedProgram()) return engine;
+      await engine.signalPrograms('SIGCONT');
+    }
+    return false;
   });
-  return engine;
+}
+
+/** Whether ffmpeg writes. A sandbox that is stopped before it has started ffmpeg would outlive its engine. */
+async function writesVideo(engine: ServiceProcess): Promise<boolean> {
+  const jobs = join(cluster.workDir, String(cluster.engines.indexOf(engine) + 1), 'jobs');
+  const files = await readdir(jobs, { recursive: true }).catch(() => []);
+  return files.some((file) => /\.(ts|m4s)$/.test(file));
 }
 
 /** The completed tasks of a plan, each as often as it was completed. */
