@@ -23,7 +23,9 @@ export async function startNpmRegistry(folder, { version, upstream, names }) {
     }),
   );
   const args = [installed(folder, version), '--config', config, '--listen', url];
-  return { url, stop: await startServer(process.execPath, args, { url: `${url}-/ping`, env: process.env }) };
+  const log = join(folder, 'verdaccio.log');
+  const stop = await startServer(process.execPath, args, { url: `${url}-/ping`, env: process.env, log });
+  return { url, stop };
 }
 
 /** Installs Verdaccio in a folder of its own. Returns the path of its program. */

@@ -13,8 +13,11 @@ export async function startOciRegistry(folder) {
     REGISTRY_HTTP_ADDR: host,
     REGISTRY_STORAGE_FILESYSTEM_ROOTDIRECTORY: join(folder, 'images'),
   };
-  return {
-    host,
-    stop: await startServer('docker-registry', ['serve', config], { url: `http://${host}/v2/`, env }),
-  };
+  const log = join(folder, 'docker-registry.log');
+  const stop = await startServer('docker-registry', ['serve', config], {
+    url: `http://${host}/v2/`,
+    env,
+    log,
+  });
+  return { host, stop };
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
 /** A free port on this machine. */
@@ -11,16 +12,16 @@ export async function freePort() {
   return port;
 }
 
-/** Starts a program that serves at `url`, and waits until it responds. Resolves with a function that stops it. */
-export async function startServer(command, args, { url, env }) {
-  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk) => {
-      output = `${output}${chunk}`.slice(-2000);
-    });
+/**
+ * Starts a program that serves at `url`, and waits until it responds. Its output goes to the file `log`: a pipe that nobody reads while another
+ * program runs would stop it. Resolves with a function that stops it.
+ */
+export async function startServer(command, args, { url, env, log }) {
+  const output = openSync(log, 'w');
+  const child = spawn(command, args, { env, stdio: ['ignore', output, output] });
+  closeSync(output);
   const ended = once(child, 'close').then(() => {
-    throw new Error(`${command} has ended:\n${output}`);
+    throw new Error(`${command} has ended:\n${readFileSync(log, 'utf8').slice(-2000)}`);
   });
   ended.catch(() => {});
   const stop = async () => {
