@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePorts } from '@framelane/test-kit/free-ports';
 import { InstalledProgram } from '@framelane/test-kit/installed-program';
+import { OtlpReceiver } from '@framelane/test-kit/otlp-receiver';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { until } from '@framelane/test-kit/until';
@@ -14,18 +15,55 @@ type Env = Readonly<Record<string, string>>;
 
 let program: InstalledProgram;
 let env: Env;
+let collector: OtlpReceiver;
 let node: ChildProcess;
 let output = '';
+let hls = '';
+let segment: Buffer;
 
 beforeAll(async () => {
   program = await InstalledProgram.install();
+  collector = await OtlpReceiver.start();
   const [port, enginePort] = await freePorts(2);
-  env = { ...program.env, PORT: String(port), ENGINE_PORT: String(enginePort), ENGINE_PRESET: 'ultrafast' };
+  env = {
+    ...program.env,
+    PORT: String(port),
+    ENGINE_PORT: String(enginePort),
+    ENGINE_PRESET: 'ultrafast',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    BACKUP_PASSPHRASE: 'a passphrase of the test',
+  };
 });
 afterAll(async () => {
   node?.kill('SIGKILL');
+  await collector?.stop();
   await program?.remove();
 });
+
+/** Starts the node, and waits until it is ready. */
+async function start(changes: Env = {}): Promise<void> {
+  output = '';
+  node = spawn('setpriv', ['--pdeathsig=TERM', program.command, 'start'], {
+    cwd: program.directory,
+    env: { ...env, ...changes },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  for (const stream of [node.stdout, node.stderr]) {
+    stream?.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  await until(() => output.includes('Stop with Ctrl-C') || node.exitCode !== null, {
+    what: 'the program is ready',
+    seconds: 150,
+    details: () => output,
+  });
+}
+
+async function stop(): Promise<void> {
+  node.kill('SIGTERM');
+  expect(await once(node, 'close')).toEqual([0, null]);
+}
 
 /** Runs the command to its end. */
 async function framelane(args: string[], changes: Env = {}) {
@@ -79,21 +117,7 @@ test.each([
 });
 
 test('starts in an empty folder, and its example uploads a video that is played', async () => {
-  node = spawn('setpriv', ['--pdeathsig=TERM', program.command, 'start'], {
-    cwd: program.directory,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  for (const stream of [node.stdout, node.stderr]) {
-    stream?.on('data', (chunk) => {
-      output += chunk;
-    });
-  }
-  await until(() => output.includes('Stop with Ctrl-C') || node.exitCode !== null, {
-    what: 'the program is ready',
-    seconds: 150,
-    details: () => output,
-  });
+  await start();
   expect(output).toContain(`${join(program.directory, 'home/.local/share/framelane')}\n`);
   expect(output).toContain('framelane admin console-link');
   // It would open the inspector.
@@ -101,12 +125,11 @@ test('starts in an empty folder, and its example uploads a video that is played'
 
   const [, example = ''] = /^(TICKET=.*; done)$/ms.exec(output) ?? [];
   const { stdout } = await runProgram('sh', ['-c', example], { cwd: program.directory });
-  const { status, hls, embed } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
-  expect(status).toBe('ready');
-  const master = await textAt(hls);
-  const media = new URL(/^[^#].*m3u8.*$/m.exec(master)?.[0] ?? '', hls);
-  const segment = new URL(/^[^#].+$/m.exec(await textAt(media))?.[0] ?? '', media);
-  expect((await fetch(segment)).status).toBe(200);
+  const video = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+  expect(video.status).toBe('ready');
+  hls = video.hls;
+  const { embed } = video;
+  await firstSegment();
   for (const page of [embed, ...['/console/', '/v1/docs', '/docs/'].map((path) => new URL(path, embed))]) {
     const [, script = ''] = /<script[^>]* src="([^"]+)"/.exec(await textAt(page)) ?? [];
     expect((await fetch(new URL(script, page))).status).toBe(200);
@@ -145,10 +168,41 @@ test('admin uses the running node, and doctor finds nothing that fails', async (
 });
 
 test('stops, and leaves no process behind', async () => {
-  node.kill('SIGTERM');
-  expect(await once(node, 'close')).toEqual([0, null]);
+  const backup = await framelane(['admin', 'backup', join(program.directory, 'backup')]);
+  expect(backup).toMatchObject({ code: 0 });
+  segment = await firstSegment();
+  await stop();
   expect(await processesUsing(program.directory)).toEqual([]);
 });
+
+test('one trace goes from the ticket to ffmpeg', () => {
+  const ticket = collector.spans.find(({ name }) => name === 'POST /v1/videos/upload-ticket');
+  const spans = collector.spans.filter(({ traceId }) => traceId === ticket?.traceId);
+  expect(new Set(spans.map(({ resource }) => resource['service.name']))).toEqual(
+    new Set(['framelane-control-plane', 'framelane-engine']),
+  );
+  expect(spans.map(({ name }) => name)).toContain('ffmpeg');
+});
+
+test('the backup is restored into an empty folder, and its video is played', async () => {
+  const restored = { DATA_DIR: join(program.directory, 'restored') };
+  const restore = await framelane(['admin', 'restore', join(program.directory, 'backup')], restored);
+  expect(restore).toMatchObject({ code: 0 });
+  await start(restored);
+  expect((await firstSegment()).equals(segment)).toBe(true);
+  const verify = await framelane(['admin', 'verify', '--json'], restored);
+  expect(verify).toMatchObject({ code: 0 });
+  await stop();
+});
+
+/** Follows the playlists of the video. Resolves with the bytes of a first segment. */
+async function firstSegment(): Promise<Buffer> {
+  const media = new URL(/^[^#].*m3u8.*$/m.exec(await textAt(hls))?.[0] ?? '', hls);
+  const url = new URL(/^[^#].+$/m.exec(await textAt(media))?.[0] ?? '', media);
+  const response = await fetch(url);
+  expect(response.status).toBe(200);
+  return Buffer.from(await response.arrayBuffer());
+}
 
 async function textAt(url: string | URL): Promise<string> {
   const response = await fetch(url);

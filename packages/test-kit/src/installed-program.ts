@@ -54,7 +54,9 @@ export class InstalledProgram {
     const tarball = join(this.directory, `${name}.tgz`);
     const excludes = leftOut.map((path) => `--exclude=./${path}`);
     const transform = '--transform=s,^\\.,package,';
-    await runProgram('tar', ['-cf', tarball, '-I', 'gzip -1', ...excludes, transform, '-C', folder, '.']);
+    // npm ignores hard links, which pnpm makes of equal files.
+    const options = ['--hard-dereference', '-I', 'gzip -1', ...excludes, transform];
+    await runProgram('tar', ['-cf', tarball, ...options, '-C', folder, '.']);
     return tarball;
   }
 }

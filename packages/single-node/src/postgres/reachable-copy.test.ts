@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { isReachableByAll, reachableCopy } from './reachable-copy.ts';
 
@@ -33,15 +33,23 @@ describe("the copy of PostgreSQL's programs", () => {
     const cache = join(open, 'framelane');
     expect(await isReachableByAll(join(installed, 'bin', 'postgres'))).toBe(false);
     const copies = await Promise.all([1, 2, 3].map(() => reachableCopy(installed, cache)));
-    expect(new Set(copies)).toEqual(new Set([join(cache, 'postgresql-18.4.0')]));
     const [copy = ''] = copies;
+    expect(copies).toEqual([copy, copy, copy]);
+    expect(copy).toContain(join(cache, 'postgresql-18.4.0-'));
     expect(await isReachableByAll(join(copy, 'bin', 'postgres'))).toBe(true);
     expect((await stat(join(copy, 'lib', 'libpq.so'))).mode & 0o777).toBe(0o644);
-    expect(await readdir(cache)).toEqual(['postgresql-18.4.0']);
+    expect(await readdir(cache)).toEqual([basename(copy)]);
 
     await writeFile(join(copy, 'bin', 'mark'), '');
     expect(await reachableCopy(installed, cache)).toBe(copy);
     expect(await readdir(join(copy, 'bin'))).toEqual(['mark', 'postgres']);
+  });
+
+  test('is made again when an incomplete installation was repaired', async () => {
+    const cache = join(open, 'framelane');
+    await reachableCopy(installed, cache);
+    await writeFile(join(installed, 'lib', 'UTC'), 'any time zone');
+    expect(await readdir(join(await reachableCopy(installed, cache), 'lib'))).toContain('UTC');
   });
 
   test.each([

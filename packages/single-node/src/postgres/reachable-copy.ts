@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { SettingsError } from '@framelane/service-kit/settings';
@@ -10,12 +11,13 @@ const run = promisify(execFile);
 const CACHE = '/var/cache/framelane';
 
 /**
- * Copies the folder of PostgreSQL, in a package that only root can reach, to a place that every user can reach. The copy is made
- * once for each version of the package and serves all nodes of the machine. Throws a SettingsError when it cannot be made.
+ * Copies the folder of PostgreSQL, in a package that only root can reach, to a place that every user can reach. The copy is made once for each
+ * version of the package and set of files, and serves all nodes of the machine: an incomplete installation, once repaired, gets a new copy. Throws a
+ * SettingsError when it cannot be made.
  */
 export async function reachableCopy(folder: string, cache = CACHE): Promise<string> {
   const { version } = JSON.parse(await readFile(join(folder, '../package.json'), 'utf8'));
-  const copy = join(cache, `postgresql-${version}`);
+  const copy = join(cache, `postgresql-${version}-${await fingerprintOf(folder)}`);
   try {
     if (!(await isReachableByAll(copy))) await copyOnce(folder, copy);
     if (await isReachableByAll(join(copy, 'bin', 'postgres'))) return copy;
@@ -34,6 +36,18 @@ export async function isReachableByAll(path: string): Promise<boolean> {
     if ((mode & 0o001) === 0) return false;
     if (at === '/') return true;
   }
+}
+
+/** A short hash of the names and sizes of the files in a folder. */
+async function fingerprintOf(folder: string): Promise<string> {
+  const names = (await readdir(folder, { recursive: true })).sort();
+  const entries = await Promise.all(
+    names.map(async (name) => {
+      const entry = await stat(join(folder, name));
+      return entry.isFile() ? [[name, entry.size]] : [];
+    }),
+  );
+  return createHash('sha256').update(JSON.stringify(entries.flat())).digest('hex').slice(0, 12);
 }
 
 /** The copy is complete or does not exist, also after a kill or a power cut. */
