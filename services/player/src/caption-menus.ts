@@ -13,13 +13,22 @@ import { keep, readKept } from './kept-values.ts';
 const KEY = 'framelane.captions';
 
 /**
- * Fills the menus for the style of captions, and applies what is chosen. With `remember` the choice is stored. The style sheet is adopted:
+ * Fills the menus for the style of captions, and applies what is chosen until `signal` aborts. With `remember` the choice is stored. The style sheet is adopted:
  * the Content-Security-Policy allows no other that is made in the page.
  */
-export function styleCaptions(root: HTMLElement, media: HTMLElement, remember: boolean): void {
+export function styleCaptions(
+  root: HTMLElement,
+  media: HTMLElement,
+  remember: boolean,
+  signal: AbortSignal,
+): void {
   let style = remember ? captionStyleIn(readKept(KEY)) : DEFAULT_STYLE;
   const sheet = new CSSStyleSheet();
-  (media.shadowRoot ?? document).adoptedStyleSheets.push(sheet);
+  const scope = media.shadowRoot ?? document;
+  scope.adoptedStyleSheets.push(sheet);
+  signal.addEventListener('abort', () => {
+    scope.adoptedStyleSheets = scope.adoptedStyleSheets.filter((each) => each !== sheet);
+  });
   sheet.replaceSync(cueRules(style));
   const choose = (part: Partial<CaptionStyle>) => {
     style = { ...style, ...part };

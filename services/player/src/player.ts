@@ -89,7 +89,7 @@ export function showPlayer(
   offerKeyboardHelp(root, signal);
   offerRemotePlayback(root, media, signal);
   joinMediaSession(media, signal);
-  styleCaptions(root, media, options.remember);
+  styleCaptions(root, media, options.remember, signal);
   markStages(root, media);
   markSilence(root, media);
   const preview = new PreviewView(root, media);

@@ -18,7 +18,8 @@ export class PreviewView {
   /** Takes the newest state of the video. */
   update(state: State): void {
     const isPreview = state.status === 'preparing';
-    if (isPreview) this.#samples = withSample(this.#samples, { time: Date.now(), percent: state.progress });
+    if (isPreview)
+      this.#samples = withSample(this.#samples, { time: performance.now(), percent: state.progress });
     else if (state.status === 'ready') this.#samples = [];
     this.#root.style.setProperty('--made', String(this.#samples.at(-1)?.percent ?? 100));
     this.#write('.note', previewWords(state));
