@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ReadyVideo, unwrap } from '@framelane/client';
@@ -265,14 +268,24 @@ testInBrowser(
 );
 
 testInBrowser('a frame in which the browser refuses storage plays all the same', async () => {
-  const { page, problems } = await open('about:blank');
-  await page.setContent(`<iframe sandbox="allow-scripts" src="${video.embed}?remember=1&muted=1"></iframe>`);
-  const frame = await page.waitForFrame(`${video.embed}?remember=1&muted=1`);
-  await frame.waitForFunction(HAS_FRAME);
-  await frame.evaluate(`${VIDEO}.play()`);
-  await frame.waitForFunction(IS_PLAYING);
-  await frame.evaluate(`${VIDEO}.pause()`);
-  expect(problems).toEqual([]);
+  const url = `${video.embed}?remember=1&muted=1`;
+  const site = createServer((_, res) =>
+    res
+      .setHeader('Content-Type', 'text/html')
+      .end(`<link rel="icon" href="data:,"><iframe sandbox="allow-scripts" src="${url}"></iframe>`),
+  );
+  await once(site.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const { page, problems } = await open(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+    const frame = await page.waitForFrame(url);
+    await frame.waitForFunction(HAS_FRAME);
+    await frame.evaluate(`${VIDEO}.play()`);
+    await frame.waitForFunction(IS_PLAYING);
+    await frame.evaluate(`${VIDEO}.pause()`);
+    expect(problems).toEqual([]);
+  } finally {
+    site.close();
+  }
 });
 
 testInBrowser('the browser has title, poster and actions for its media controls', async () => {

@@ -317,6 +317,8 @@ testInBrowser('chapters are in the timeline and in the menu, as plain text', asy
   await page.waitForFunction(`${VIDEO}.currentTime === 8.5`);
   await page.evaluate(`${VIDEO}.currentTime = 1`);
   await page.waitForFunction(`${items}[0].checked && !${items}[2].checked`);
+  const current = `document.querySelector('.chapters').shadowRoot.querySelector('slot[name="description"]').textContent`;
+  await page.waitForFunction(`${current}.trim() === 'Opening'`);
   await page.click('media-settings-menu-button');
   await untilSettingsAreOpen(page);
   await page.click('.chapters');
