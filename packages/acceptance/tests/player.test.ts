@@ -571,6 +571,9 @@ testInBrowser('a failed and a deleted video say so', async () => {
   const { embed } = await client.settled(ticket.videoId);
   const failed = await open(embed);
   expect(await wordsOf(failed.page)).toBe('This video could not be prepared.');
+  expect(failed.requested.filter((url) => url.endsWith('.svg'))).toEqual([
+    expect.stringContaining('/embed/files/failed-'),
+  ]);
   await screenshot(failed.page, 'failed');
   expect(await seriousFindings(failed.page)).toEqual([]);
   expect(failed.problems).toEqual([]);
