@@ -1591,8 +1591,8 @@ export interface paths {
         /**
          * Show the player page
          * @description The `embed` of the record: a page with a player, for an `<iframe>` or a browser. It plays the video, or says why it cannot. Until the
-         *     video can be played, the page shows the progress; then the player appears without a reload. The page sets no cookies, and loads
-         *     nothing from other services, except segments from the object store or the CDN of the installation.
+         *     video can be played, the page shows the progress; then the player appears without a reload. The page sets no cookies, stores nothing unless the query says
+         *     so, and loads nothing from other services, except segments from the object store or the CDN of the installation.
          *
          *     `allowedOrigins` of the video, or the installation, decides which sites may show it in a frame. Every site may show the pages
          *     of 401, 403 and 404, which show nothing of the video.
@@ -1605,6 +1605,7 @@ export interface paths {
          *     | `autoplay=1` | Starts by itself. If the browser refuses that, the video starts muted. |
          *     | `muted=1` | Starts muted. |
          *     | `loop=1` | Starts again at the end. |
+         *     | `remember=1` | The browser keeps where the viewer leaves the video, and the style of captions. |
          *     | `start` | Where to start, in seconds. |
          *     | `color` | Colour of the controls: three or six hexadecimal digits. |
          */

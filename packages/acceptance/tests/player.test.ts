@@ -191,6 +191,13 @@ async function choose(page: Page, menu: string, text: string): Promise<void> {
   await page.evaluate(`${item}.click()`);
 }
 
+/** Plays for a moment: before that, the page shows no controls. */
+async function beginAndPause(page: Page): Promise<void> {
+  await page.evaluate(`${VIDEO}.muted = true, ${VIDEO}.play()`);
+  await page.waitForFunction(`document.querySelector('media-controller').hasAttribute('mediahasplayed')`);
+  await page.evaluate(`${VIDEO}.pause()`);
+}
+
 testInBrowser('plays a public video, without requests to others, cookies or stored values', async () => {
   const opened = await open(video.embed);
   const { page, requested, problems } = opened;
@@ -274,6 +281,7 @@ testInBrowser('chapters are in the timeline and in the menu, as plain text', asy
   const opened = await open(`${embed}?muted=1`);
   const { page, problems } = opened;
   await page.waitForFunction(HAS_FRAME);
+  await beginAndPause(page);
   const parts = `document.querySelector('media-time-range').shadowRoot.querySelectorAll('#segments-clipping rect')`;
   await page.waitForFunction(`${parts}.length === 3`);
   const { x, y, width, height } = JSON.parse(
@@ -309,6 +317,8 @@ testInBrowser('chapters are in the timeline and in the menu, as plain text', asy
   await page.waitForFunction(`${VIDEO}.currentTime === 8.5`);
   await page.evaluate(`${VIDEO}.currentTime = 1`);
   await page.waitForFunction(`${items}[0].checked && !${items}[2].checked`);
+  const current = `document.querySelector('.chapters').shadowRoot.querySelector('slot[name="description"]').textContent`;
+  await page.waitForFunction(`${current}.trim() === 'Opening'`);
   await page.click('media-settings-menu-button');
   await untilSettingsAreOpen(page);
   await page.click('.chapters');
@@ -404,6 +414,7 @@ testInBrowser('keys alone play, seek, mute, and open the menus', async () => {
 testInBrowser('fits a phone of 360 pixels', async () => {
   const { page, problems } = await open(video.embed, PHONE);
   await page.waitForFunction(HAS_FRAME);
+  await beginAndPause(page);
   await screenshot(page, 'phone');
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
   const outside = await page.evaluate(
@@ -459,6 +470,7 @@ testInBrowser('the video starts without sound if the browser refuses sound', asy
 testInBrowser('the buttons open full screen and picture in picture', async () => {
   const { page, problems } = await open(`${video.embed}?muted=1`);
   await page.waitForFunction(HAS_FRAME);
+  await beginAndPause(page);
   await page.click('media-fullscreen-button');
   await page.waitForFunction(`document.fullscreenElement?.localName === 'media-controller'`);
   await screenshot(page, 'full-screen');
@@ -559,6 +571,9 @@ testInBrowser('a failed and a deleted video say so', async () => {
   const { embed } = await client.settled(ticket.videoId);
   const failed = await open(embed);
   expect(await wordsOf(failed.page)).toBe('This video could not be prepared.');
+  expect(failed.requested.filter((url) => url.endsWith('.svg'))).toEqual([
+    expect.stringContaining('/embed/files/failed-'),
+  ]);
   await screenshot(failed.page, 'failed');
   expect(await seriousFindings(failed.page)).toEqual([]);
   expect(failed.problems).toEqual([]);

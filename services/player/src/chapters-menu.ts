@@ -60,9 +60,10 @@ export class ChaptersMenu extends MediaChromeMenu {
 
   #markCurrent(): void {
     const current = this.#cues.findLastIndex(({ startTime }) => startTime <= this.#time);
-    for (const [at, item] of this.items.entries()) {
-      if (item.checked !== (at === current)) item.checked = at === current;
-    }
+    const items = [...this.items.entries()].filter(([at, item]) => item.checked !== (at === current));
+    for (const [at, item] of items) item.checked = at === current;
+    // The settings menu then shows its name.
+    if (items.length > 0) this.dispatchEvent(new Event('change'));
   }
 }
 

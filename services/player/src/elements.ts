@@ -15,12 +15,14 @@ import 'media-chrome/dist/media-time-range.js';
 import 'media-chrome/dist/media-volume-range.js';
 import 'media-chrome/dist/menu/media-audio-track-menu.js';
 import 'media-chrome/dist/menu/media-captions-menu.js';
+import 'media-chrome/dist/menu/media-chrome-menu-item.js';
 import 'media-chrome/dist/menu/media-playback-rate-menu.js';
 import 'media-chrome/dist/menu/media-rendition-menu.js';
 import 'media-chrome/dist/menu/media-settings-menu.js';
 import 'media-chrome/dist/menu/media-settings-menu-button.js';
 import 'media-chrome/dist/menu/media-settings-menu-item.js';
 import './chapters-menu.ts';
+import './remote-button.ts';
 
 /** A video that hls.js plays. */
 export class StreamVideo extends HlsVideoElement {

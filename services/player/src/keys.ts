@@ -41,7 +41,7 @@ function targetOf(key: string, time: number, duration: number, paused: boolean):
 }
 
 /** Elements that use keys themselves. */
-const OWN_KEYS = '[role="menu"], [role="slider"], input, textarea, select';
+const OWN_KEYS = 'dialog, [role="menu"], [role="slider"], input, textarea, select';
 
 /** Lets keys seek in the video, wherever the focus is, except in menus, sliders and fields, until `signal` aborts. */
 export function listenForKeys(root: HTMLElement, media: ControlledMedia, signal: AbortSignal): void {

@@ -1,18 +1,27 @@
 import { expect, test } from '@jest/globals';
 import { readOptions } from './options.ts';
 
-const NONE = { token: undefined, autoplay: false, muted: false, loop: false, start: 0, color: undefined };
+const NONE = {
+  token: undefined,
+  autoplay: false,
+  muted: false,
+  loop: false,
+  remember: false,
+  start: 0,
+  color: undefined,
+};
 
 test('an empty query asks for nothing', () => {
   expect(readOptions('')).toEqual(NONE);
 });
 
 test('reads every option', () => {
-  expect(readOptions('?token=a.b.c&autoplay=1&muted&loop=true&start=12.5&color=F60')).toEqual({
+  expect(readOptions('?token=a.b.c&autoplay=1&muted&loop=true&remember=1&start=12.5&color=F60')).toEqual({
     token: 'a.b.c',
     autoplay: true,
     muted: true,
     loop: true,
+    remember: true,
     start: 12.5,
     color: '#F60',
   });
@@ -22,6 +31,7 @@ test.each([
   'autoplay=0',
   'muted=false',
   'loop=no',
+  'remember=0',
   'autoplay=off',
   'start=-5',
   'start=soon',

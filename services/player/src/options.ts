@@ -4,6 +4,8 @@ export type Options = {
   autoplay: boolean;
   muted: boolean;
   loop: boolean;
+  /** Whether the browser keeps where the viewer leaves the video, and the style of captions. */
+  remember: boolean;
   /** Seconds. */
   start: number;
   /** A CSS colour. */
@@ -21,6 +23,7 @@ export function readOptions(query: string): Options {
     autoplay: isOn('autoplay'),
     muted: isOn('muted'),
     loop: isOn('loop'),
+    remember: isOn('remember'),
     start: Number.isFinite(start) && start > 0 ? start : 0,
     color: color !== undefined && /^([\da-f]{3}|[\da-f]{6})$/i.test(color) ? `#${color}` : undefined,
   };

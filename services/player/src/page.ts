@@ -1,8 +1,9 @@
 import { readOptions } from './options.ts';
+import { pictureFor } from './pictures.ts';
 import { type Failure, type Player, showPlayer } from './player.ts';
 import { PlayerJs } from './player-js.ts';
 import { waitBefore, waitForConnection } from './recovery.ts';
-import { fetchState, pollAfter, previewWords, type Source, type State, sourceOf, wordsFor } from './state.ts';
+import { fetchState, pollAfter, type Source, type State, sourceOf, wordsFor } from './state.ts';
 
 const place = document.querySelector<HTMLElement>('#player');
 const message = document.querySelector<HTMLElement>('#message');
@@ -79,17 +80,20 @@ function show(state: State): void {
   else if (state.status === 'preparing') close();
   // A video that still has some buffer plays on.
   const words = state.status === 'offline' && isPlaying() ? '' : wordsFor(state);
-  say(source !== undefined && isUnsupported ? UNSUPPORTED : words);
-  player?.note(previewWords(state));
+  if (source !== undefined && isUnsupported) say(UNSUPPORTED);
+  else say(words, pictureFor(state));
+  player?.showState(state);
   if (state.status === 'refused' || state.status === 'failed') playerJs?.failed(words);
   if (state.status === 'refused' && state.code === 'playback_token_expired') {
     parent.postMessage('{"event":"framelane:tokenExpired"}', '*');
   }
 }
 
-/** Shows a message; none if the text is empty. */
-function say(words: string): void {
-  if (message && message.textContent !== words) message.textContent = words;
+/** Shows a message with a picture; none if the text is empty. */
+function say(words: string, picture = 'failed'): void {
+  if (!message) return;
+  message.dataset.picture = picture;
+  if (message.textContent !== words) message.textContent = words;
 }
 
 function isPlaying(): boolean {

@@ -2,19 +2,28 @@ import './elements.ts';
 import type { HlsConfig } from 'hls.js';
 import { Hls } from 'hls-video-element';
 import { correctRoles } from './accessible-roles.ts';
+import { styleCaptions } from './caption-menus.ts';
 import { showChapters } from './chapters.ts';
 import type { StreamVideo } from './elements.ts';
+import { offerKeyboardHelp } from './keyboard-help.ts';
 import { listenForKeys } from './keys.ts';
+import { joinMediaSession, showInMediaSession } from './media-session.ts';
 import type { Options } from './options.ts';
-import type { Source } from './state.ts';
+import { PreviewView } from './preview-view.ts';
+import { offerRemotePlayback } from './remote-button.ts';
+import { keepPosition, keptPosition, videoOf } from './resume.ts';
+import { markSilence } from './sound.ts';
+import { markStages } from './stages.ts';
+import type { Source, State } from './state.ts';
+import { listenForTouch } from './touch.ts';
 
 /** The player in the page. */
 export type Player = {
   media: HTMLVideoElement;
   /** Plays from these addresses, at the position that was reached. */
   load(source: Source): void;
-  /** Shows a line above the video, together with the controls. */
-  note(words: string): void;
+  /** Shows how much of a video is ready that is not ready as a whole. */
+  showState(state: State): void;
   /** Removes it from the page. */
   remove(): void;
 };
@@ -74,30 +83,41 @@ export function showPlayer(
   place.replaceChildren(root);
   correctRoles(root);
   const removal = new AbortController();
-  listenForKeys(root, media, removal.signal);
+  const { signal } = removal;
+  listenForKeys(root, media, signal);
+  listenForTouch(root, media, signal);
+  offerKeyboardHelp(root, signal);
+  offerRemotePlayback(root, media, signal);
+  joinMediaSession(media, signal);
+  styleCaptions(root, media, options.remember, signal);
+  markStages(root, media);
+  markSilence(root, media);
+  const preview = new PreviewView(root, media);
 
+  const video = videoOf(location);
   let position = options.start;
+  if (options.remember) {
+    position ||= keptPosition(video);
+    keepPosition(media, video, signal);
+  }
   let loading = new AbortController();
   const load = (next: Source) => {
     if (media.readyState > 0) position = media.currentTime;
     showPoster(root, media, next);
+    showInMediaSession(next.poster);
     showStoryboard(media, next.storyboard);
     loading.abort();
     loading = new AbortController();
-    void showChapters(media, next.chapters, AbortSignal.any([loading.signal, removal.signal]));
+    void showChapters(media, next.chapters, AbortSignal.any([loading.signal, signal]));
     open(next.hls, position);
   };
   load(source);
   if (options.autoplay) start(() => void playAloud(media));
-  const note = (words: string) => {
-    const line = root.querySelector('.note');
-    if (line) line.textContent = words;
-  };
   const remove = () => {
     removal.abort();
     root.remove();
   };
-  return { media, load, note, remove };
+  return { media, load, showState: (state) => preview.update(state), remove };
 }
 
 function nativeVideo(onFailure: OnFailure): Backend {
