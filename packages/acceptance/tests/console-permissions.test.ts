@@ -33,7 +33,7 @@ const PAGES: Record<string, ConsolePage> = {
   Videos: {
     path: '/videos',
     needs: 'videos:read',
-    controls: { needs: 'videos:write', names: ['Choose files'] },
+    controls: { needs: 'videos:write', names: ['Upload files'] },
     showsTexts: true,
   },
   Webhooks: {

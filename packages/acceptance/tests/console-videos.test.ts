@@ -82,7 +82,7 @@ testInBrowser('from the sign-in link to a playing video, and the deletion of a f
   expect(new URL(page.url()).hash).toBe('');
   expect(await page.evaluate('document.cookie')).toBe('');
 
-  const [chooser] = await Promise.all([page.waitForFileChooser(), click(page, 'Choose files')]);
+  const [chooser] = await Promise.all([page.waitForFileChooser(), click(page, 'Upload files')]);
   await chooser.accept([clip]);
   await drop(page, 'console-notes.mp4', 'These are notes and no video.');
   await untilText(page, '2 of 2 uploaded');

@@ -9,6 +9,7 @@ import { Routes } from './routes.tsx';
 import { Shell } from './shell/shell.tsx';
 import { SessionGate } from './sign-in/session-gate.tsx';
 import './styles.css';
+import { NewVideosProvider } from './uploads/new-videos.tsx';
 import { UploadsProvider } from './uploads/uploads-provider.tsx';
 
 const theme = createTheme({
@@ -36,9 +37,11 @@ createRoot(root).render(
         <Router base={BASE}>
           <SessionGate>
             <UploadsProvider>
-              <Shell>
-                <Routes />
-              </Shell>
+              <NewVideosProvider>
+                <Shell>
+                  <Routes />
+                </Shell>
+              </NewVideosProvider>
             </UploadsProvider>
           </SessionGate>
         </Router>

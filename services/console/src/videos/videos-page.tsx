@@ -14,6 +14,7 @@ import { Paging } from './paging.tsx';
 import { usePlace } from './place.ts';
 import { useVideoPage } from './queries.ts';
 import { VideoList } from './video-list.tsx';
+import './videos-page.css';
 
 export function VideosPage() {
   const address = readListAddress(useSearch());
@@ -27,9 +28,11 @@ export function VideosPage() {
     navigate(paths.videos + writeListAddress({ ...address, cursor: '', ...changed }), { replace: true });
 
   return (
-    <Stack>
-      <PageTitle>Videos</PageTitle>
-      {can('videos:write') && <DropZone />}
+    <Stack gap="sm">
+      <div className="video-head">
+        <PageTitle>Videos</PageTitle>
+        {can('videos:write') && <DropZone />}
+      </div>
       <Filters address={address} onChange={change} />
       <div role="status" className={done === '' ? 'only-for-readers' : 'hint'}>
         {done}
@@ -48,7 +51,12 @@ export function VideosPage() {
         />
       )}
       {page !== undefined && (
-        <Paging address={address} nextCursor={page.nextCursor} isLoading={isPlaceholderData} />
+        <Paging
+          address={address}
+          count={page.data.length}
+          nextCursor={page.nextCursor}
+          isLoading={isPlaceholderData}
+        />
       )}
     </Stack>
   );
