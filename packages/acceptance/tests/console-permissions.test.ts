@@ -283,12 +283,16 @@ testInBrowser('the system page shows what works and what does not', async () => 
   const { page } = opened;
   const wide = page.viewport();
   await page.setViewport({ width: 375, height: 812 });
-  // Without the pointer, which would scroll to the link.
-  await page.evaluate(`document.querySelector('header nav a[href$="/system"]').click()`);
+  await click(page, 'Menu');
+  await click(page, 'System', 'link');
   await heading(page, 'System');
-  await page.waitForFunction(
-    `document.querySelector('header [aria-current]').getBoundingClientRect().right <= innerWidth`,
-  );
+  await click(page, 'Menu');
+  await page.waitForFunction(`{
+    const current = document.querySelector('[role="dialog"] [aria-current]');
+    current?.textContent === 'System' && current.getBoundingClientRect().bottom <= innerHeight;
+  }`);
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('[role="dialog"]', { hidden: true });
   await page.setViewport(wide);
   await untilText(page, 'Uploads and transcodes');
   await untilText(page, 'There is no RabbitMQ.');

@@ -18,7 +18,7 @@ export function Palette({ opened, onClose, ...actions }: PaletteProps) {
       onClose={onClose}
       withCloseButton={false}
       returnFocus={!hasRun}
-      aria-label="Find"
+      attributes={{ content: { 'aria-label': 'Find' } }}
       size="lg"
       padding={0}
       transitionProps={{ duration: 0 }}

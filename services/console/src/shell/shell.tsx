@@ -71,7 +71,7 @@ export function Shell({ children }: { children: ReactNode }) {
         opened={overlay === 'menu'}
         onClose={close}
         withCloseButton={false}
-        aria-label="Menu"
+        attributes={{ content: { 'aria-label': 'Menu' } }}
         padding={0}
         transitionProps={{ transition: 'slide-right' }}
         classNames={{ inner: 'drawer-inner', content: 'drawer', body: 'drawer-body' }}

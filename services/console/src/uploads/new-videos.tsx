@@ -18,7 +18,7 @@ export function useNewVideos(): NewVideos {
 
 /** Holds the file chooser and the dialog for imports. */
 export function NewVideosProvider({ children }: { children: ReactNode }) {
-  const { can } = useSession();
+  const canWrite = useSession().can('videos:write');
   const { add } = useUploadQueue();
   const input = useRef<HTMLInputElement>(null);
   const [isImportOpen, setIsImportOpen] = useState(false);
@@ -26,24 +26,28 @@ export function NewVideosProvider({ children }: { children: ReactNode }) {
     () => ({ chooseFiles: () => input.current?.click(), openImport: () => setIsImportOpen(true) }),
     [],
   );
-  useShortcut('u', 'Upload files', can('videos:write') ? newVideos.chooseFiles : null);
+  useShortcut('u', 'Upload files', canWrite ? newVideos.chooseFiles : null);
   return (
     <NewVideosContext value={newVideos}>
       {children}
-      <input
-        ref={input}
-        type="file"
-        multiple
-        accept={VIDEO_FILES}
-        hidden
-        aria-label="Files to upload"
-        onChange={({ currentTarget }) => {
-          add(currentTarget.files ?? []);
-          // So that the same file can be chosen again.
-          currentTarget.value = '';
-        }}
-      />
-      <ImportVideo opened={isImportOpen} onClose={() => setIsImportOpen(false)} />
+      {canWrite && (
+        <>
+          <input
+            ref={input}
+            type="file"
+            multiple
+            accept={VIDEO_FILES}
+            hidden
+            aria-label="Files to upload"
+            onChange={({ currentTarget }) => {
+              add(currentTarget.files ?? []);
+              // So that the same file can be chosen again.
+              currentTarget.value = '';
+            }}
+          />
+          <ImportVideo opened={isImportOpen} onClose={() => setIsImportOpen(false)} />
+        </>
+      )}
     </NewVideosContext>
   );
 }

@@ -127,7 +127,7 @@ function BulkForm({ action, count, typed, onType, onSubmit, onCancel }: BulkForm
       <Stack>
         {isDeletion && (
           <Text>
-            {videosOf(count)}, their files and their streams are deleted at once. Nobody can bring them back.
+            {videosOf(count)}, their files and their streams are deleted at once. This cannot be undone.
           </Text>
         )}
         <TextInput

@@ -42,7 +42,7 @@ export function DeleteVideo({ video: { id, title } }: { video: Video }) {
           }}
         >
           <Stack>
-            <Text>The video, its file and its streams are deleted at once. Nobody can bring them back.</Text>
+            <Text>The video, its file and its streams are deleted at once. This cannot be undone.</Text>
             <TextInput
               label={`Type the title to confirm: ${title}`}
               value={typed}
