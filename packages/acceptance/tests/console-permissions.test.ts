@@ -287,10 +287,10 @@ testInBrowser('the system page shows what works and what does not', async () => 
   await click(page, 'System', 'link');
   await heading(page, 'System');
   await click(page, 'Menu');
-  await page.waitForFunction(`{
-    const current = document.querySelector('[role="dialog"] [aria-current]');
-    current?.textContent === 'System' && current.getBoundingClientRect().bottom <= innerHeight;
-  }`);
+  const current = `document.querySelector('[role="dialog"] [aria-current]')`;
+  await page.waitForFunction(
+    `${current}?.textContent === 'System' && ${current}.getBoundingClientRect().bottom <= innerHeight`,
+  );
   await page.keyboard.press('Escape');
   await page.waitForSelector('[role="dialog"]', { hidden: true });
   await page.setViewport(wide);
