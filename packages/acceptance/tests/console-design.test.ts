@@ -184,6 +184,7 @@ testInBrowser('the command palette finds pages, actions and videos, without a mo
   await openPalette(page);
   await page.keyboard.type('no page and no video');
   await untilText(page, 'Nothing found');
+  expect(await seriousFindings(page)).toEqual([]);
   await page.keyboard.press('Enter');
   await page.keyboard.press('Escape');
   await page.waitForSelector('[role="dialog"]', { hidden: true });

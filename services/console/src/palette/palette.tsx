@@ -66,7 +66,7 @@ function Finder({ actions, onChosen }: FinderProps) {
           role="combobox"
           aria-label="Find pages, actions and videos"
           aria-expanded={items.length > 0}
-          aria-controls={`${id}-list`}
+          aria-controls={items.length > 0 ? `${id}-list` : undefined}
           aria-autocomplete="list"
           aria-activedescendant={index >= 0 ? `${id}-${index}` : undefined}
           placeholder="A page, an action, or the title or id of a video"
@@ -83,32 +83,34 @@ function Finder({ actions, onChosen }: FinderProps) {
         />
       </div>
       {error !== null && <ErrorAlert error={error} />}
-      <div
-        ref={list}
-        role="listbox"
-        id={`${id}-list`}
-        aria-label="Found"
-        aria-busy={!isSettled}
-        className="palette-list"
-      >
-        {items.map((item, at) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the field keeps the focus and handles the keys.
-          <div
-            key={item.id}
-            id={`${id}-${at}`}
-            role="option"
-            aria-selected={at === index}
-            className="palette-item"
-            onPointerMove={() => setActive(at)}
-            onMouseDown={(event) => event.preventDefault()}
-            onClick={() => onChosen(item)}
-          >
-            <item.Icon />
-            <span className="palette-name">{item.name}</span>
-            <span className="hint">{item.hint ?? (item.group === 'Pages' ? 'Page' : '')}</span>
-          </div>
-        ))}
-      </div>
+      {items.length > 0 && (
+        <div
+          ref={list}
+          role="listbox"
+          id={`${id}-list`}
+          aria-label="Found"
+          aria-busy={!isSettled}
+          className="palette-list"
+        >
+          {items.map((item, at) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the field keeps the focus and handles the keys.
+            <div
+              key={item.id}
+              id={`${id}-${at}`}
+              role="option"
+              aria-selected={at === index}
+              className="palette-item"
+              onPointerMove={() => setActive(at)}
+              onMouseDown={(event) => event.preventDefault()}
+              onClick={() => onChosen(item)}
+            >
+              <item.Icon />
+              <span className="palette-name">{item.name}</span>
+              <span className="hint">{item.hint ?? (item.group === 'Pages' ? 'Page' : '')}</span>
+            </div>
+          ))}
+        </div>
+      )}
       <div role="status" className="palette-end hint">
         {words(items.length, isSettled)}
       </div>
