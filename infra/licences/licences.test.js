@@ -13,6 +13,7 @@ const ALLOWED = [
   'BSD-3-Clause',
   'ISC',
   'MIT',
+  'OFL-1.1',
   'Python-2.0',
   'Unlicense',
 ];

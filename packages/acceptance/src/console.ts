@@ -6,8 +6,9 @@ import { findBrowser, type OpenedPage, openPage, startBrowser } from '@framelane
 import { requires } from '@framelane/test-kit/requires';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
+import { cutElements, showScheme, untilStill } from './console-layout.ts';
 import { FramelaneClient } from './framelane-client.ts';
-import { seriousFindings } from './serious-findings.ts';
+import { COLOUR_RULES, seriousFindings } from './serious-findings.ts';
 import { readTarget } from './target.ts';
 
 /** The node under test. In tests that need a browser, the workspace is one that no other file uses. */
@@ -33,7 +34,7 @@ export const testAtProvider = requires(
 ).test;
 
 /** The folder for the screenshots of a run. */
-const SCREENSHOTS = join(import.meta.dirname, '../screenshots');
+export const SCREENSHOTS = join(import.meta.dirname, '../screenshots');
 const ADMIN = join(import.meta.dirname, '../../single-node/src/cli/admin.ts');
 const WIDE = { width: 1440, height: 900 };
 /** Without `isMobile`, which would load the page again. */
@@ -156,30 +157,20 @@ export function problemsOf({ problems }: OpenedPage, expected?: RegExp): string[
   return problems.filter((each) => !/\/v1\/\S+ failed$/.test(each) && !expected?.test(each));
 }
 
-/** The elements that are too small for their content: the page itself, and fields with text to copy. */
-const CUT = `[document.documentElement, ...document.querySelectorAll('.copy textarea')]
-  .filter((each) => each.localName === 'html' ? each.scrollWidth > each.clientWidth : each.scrollHeight > each.clientHeight)
-  .map((each) => each.outerHTML.slice(0, 200))`;
-
 /** Checks a page in light and dark, wide and on a phone, and keeps the screenshots. Accessibility is checked on the phone. */
 export async function inspect(opened: OpenedPage, name: string, expected?: RegExp): Promise<void> {
   const { page } = opened;
-  for (const scheme of ['light', 'dark']) {
-    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
-    await page.waitForSelector(`html[data-mantine-color-scheme="${scheme}"]`);
+  for (const scheme of ['light', 'dark'] as const) {
+    await showScheme(page, scheme);
     for (const viewport of [WIDE, PHONE]) {
       await page.setViewport(viewport);
-      // Transitions between the colours of both would count as too little contrast.
-      await page.waitForFunction('document.getAnimations().length === 0');
+      await untilStill(page);
       const path = join(SCREENSHOTS, `console-${name}-${viewport.width}-${scheme}.png`);
       await page.screenshot({ path, optimizeForSpeed: true });
-      expect({ name, scheme, cut: await page.evaluate(CUT) }).toEqual({ name, scheme, cut: [] });
+      expect({ name, scheme, cut: await cutElements(page) }).toEqual({ name, scheme, cut: [] });
     }
     // Between the schemes only colours differ.
-    const findings = await seriousFindings(
-      page,
-      scheme === 'light' ? undefined : ['color-contrast', 'link-in-text-block'],
-    );
+    const findings = await seriousFindings(page, scheme === 'light' ? undefined : COLOUR_RULES);
     expect({ name, scheme, findings }).toEqual({ name, scheme, findings: [] });
   }
   await page.setViewport(WIDE);

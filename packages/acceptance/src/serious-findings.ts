@@ -1,6 +1,9 @@
 import axe from 'axe-core';
 import type { Page } from 'puppeteer-core';
 
+/** The rules of axe that depend on the colours of a page. */
+export const COLOUR_RULES = ['color-contrast', 'link-in-text-block'] as const;
+
 /** The serious and critical findings of axe. `rules` are the ids of its rules to check; all by default. */
 export async function seriousFindings(page: Page, rules?: readonly string[]): Promise<string[]> {
   const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) };

@@ -33,7 +33,7 @@ const PAGES: Record<string, ConsolePage> = {
   Videos: {
     path: '/videos',
     needs: 'videos:read',
-    controls: { needs: 'videos:write', names: ['Choose files'] },
+    controls: { needs: 'videos:write', names: ['Upload files'] },
     showsTexts: true,
   },
   Webhooks: {
@@ -283,12 +283,16 @@ testInBrowser('the system page shows what works and what does not', async () => 
   const { page } = opened;
   const wide = page.viewport();
   await page.setViewport({ width: 375, height: 812 });
-  // Without the pointer, which would scroll to the link.
-  await page.evaluate(`document.querySelector('header nav a[href$="/system"]').click()`);
+  await click(page, 'Menu');
+  await click(page, 'System', 'link');
   await heading(page, 'System');
+  await click(page, 'Menu');
+  const current = `document.querySelector('[role="dialog"] [aria-current]')`;
   await page.waitForFunction(
-    `document.querySelector('header [aria-current]').getBoundingClientRect().right <= innerWidth`,
+    `${current}?.textContent === 'System' && ${current}.getBoundingClientRect().bottom <= innerHeight`,
   );
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('[role="dialog"]', { hidden: true });
   await page.setViewport(wide);
   await untilText(page, 'Uploads and transcodes');
   await untilText(page, 'There is no RabbitMQ.');

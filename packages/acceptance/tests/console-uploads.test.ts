@@ -102,7 +102,7 @@ testInBrowser(
     const offsets = recordOffsets(page);
     page.on('dialog', (dialog) => void dialog.accept());
     await limitLine(page, 4 * MIB);
-    await choose(page, 'Choose files', big);
+    await choose(page, 'Upload files', big);
     await untilText(page, 'MB/s');
     await untilSent(page, name, 20);
     await click(page, `Pause ${name}`);
@@ -162,7 +162,7 @@ testInBrowser('an upload can be cancelled or retried, and a sign-out forgets it'
     return JSON.parse(record ?? '').videoId as string;
   };
   await limitLine(page, 4 * MIB);
-  await choose(page, 'Choose files', big);
+  await choose(page, 'Upload files', big);
   const cancelled = await pauseAt(5);
   await click(page, `Cancel ${name}`);
   await untilText(page, `What has arrived of “${name}” is deleted.`);
@@ -174,7 +174,7 @@ testInBrowser('an upload can be cancelled or retried, and a sign-out forgets it'
 
   // A file whose video was deleted elsewhere is refused; the retry creates another video.
   await limitLine(page, 4 * MIB);
-  await choose(page, 'Choose files', big);
+  await choose(page, 'Upload files', big);
   const refused = await pauseAt(5);
   await client.delete(refused);
   await click(page, 'Resume all');
@@ -196,7 +196,7 @@ testInBrowser('an upload can be cancelled or retried, and a sign-out forgets it'
   await page.waitForFunction(`!document.querySelector('.uploads')`);
 
   await limitLine(page, 4 * MIB);
-  await choose(page, 'Choose files', big);
+  await choose(page, 'Upload files', big);
   client.deleteAtEnd(await pauseAt(5));
   await click(page, 'Sign out');
   await heading(page, 'Sign in');
@@ -271,7 +271,7 @@ testInBrowser('a trim is chosen for the next upload, and applies once', async ()
   await untilText(page, 'Trim: on');
   const path = join(directory, 'trimmed.mp4');
   await writeFile(path, await readFile(clip));
-  await choose(page, 'Choose files', path);
+  await choose(page, 'Upload files', path);
   await untilText(page, 'Trim: none');
   await follow(page, 'trimmed');
   await untilText(page, '0:00.2 to 0:00.8 of the file');
@@ -295,7 +295,7 @@ testInBrowser('a packaging, codecs and high dynamic range are chosen for the nex
   await untilText(page, 'Packaging: CMAF, H.264, AV1, HDR');
   const path = join(directory, 'fragmented.mp4');
   await writeFile(path, await readFile(clip));
-  await choose(page, 'Choose files', path);
+  await choose(page, 'Upload files', path);
   await follow(page, 'fragmented');
   await untilText(page, 'CMAF (fragmented MP4)');
   await untilText(page, 'Keep in AV1 and HEVC');
@@ -325,7 +325,7 @@ testInBrowser('a watermark is uploaded, chosen for the next uploads, and deleted
   await untilText(page, 'Watermark: on');
   const path = join(directory, 'marked.mp4');
   await writeFile(path, await readFile(clip));
-  await choose(page, 'Choose files', path);
+  await choose(page, 'Upload files', path);
   await follow(page, 'marked');
   await untilText(page, 'Top right, 15 % of the width, 50 % opaque');
   const [watermark] = await client.api.watermarks.list();

@@ -105,7 +105,7 @@ testInBrowser('facts, renditions, timeline and captions, whose errors have a lin
   expect(
     await page.$eval('iframe.player', (frame) => (9 * frame.clientHeight) / (16 * frame.clientWidth)),
   ).toBeCloseTo(1, 1);
-  const current = await page.$$eval('header [aria-current]', (links) =>
+  const current = await page.$$eval('nav[aria-label="Pages"] [aria-current]', (links) =>
     links.map((link) => link.textContent),
   );
   expect(current).toEqual(['Videos']);
@@ -359,7 +359,7 @@ testInBrowser('an edit survives the end of the session, a wrong field and a clic
 
   await page.keyboard.press('Escape');
   // Clicks a link behind the dialog, which leaves the page as keys of the browser can.
-  await page.evaluate(`document.querySelector('header nav a').click()`);
+  await page.evaluate(`document.querySelector('nav[aria-label="Pages"] a').click()`);
   expect(asked).toEqual(Array.from({ length: 2 }, () => 'Discard the changes that are not saved?'));
   expect(await textOf(page, 'Title')).toBe(HOSTILE);
 

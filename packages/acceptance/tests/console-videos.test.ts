@@ -82,15 +82,20 @@ testInBrowser('from the sign-in link to a playing video, and the deletion of a f
   expect(new URL(page.url()).hash).toBe('');
   expect(await page.evaluate('document.cookie')).toBe('');
 
-  const [chooser] = await Promise.all([page.waitForFileChooser(), click(page, 'Choose files')]);
+  const [chooser] = await Promise.all([page.waitForFileChooser(), click(page, 'Upload files')]);
   await chooser.accept([clip]);
   await drop(page, 'console-notes.mp4', 'These are notes and no video.');
   await untilText(page, '2 of 2 uploaded');
   await untilStatus(page, 'console-notes', 'Failed');
+  await untilStatus(page, 'console-notes', 'neither video nor sound');
   await untilStatus(page, 'console-clip', 'Ready');
   await inspect(opened, 'uploads');
   await click(page, 'Clear uploaded');
   await untilPoster(page);
+  await page.hover('img.poster');
+  await page.waitForFunction(`document.querySelector('.poster-preview img')?.naturalWidth > 0`);
+  await page.hover('h1');
+  await page.waitForSelector('.poster-preview', { hidden: true });
 
   await follow(page, 'console-clip');
   await heading(page, 'console-clip');
@@ -170,6 +175,12 @@ testInBrowser('keyboard, tags, and several videos at once', async () => {
   await fill(page, 'Tags of 2 videos', 'new');
   await click(page, 'Remove');
   await untilText(page, 'No video matches.');
+  await untilText(page, '2 of 2 changed');
+  await click(page, 'Undo');
+  await untilText(page, 'Undone');
+  await untilRows(page, 2);
+  await click(page, 'Dismiss');
+  await untilGone(page, 'Undone');
 
   // In fields, keys are text.
   await page.keyboard.press('/');

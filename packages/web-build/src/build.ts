@@ -114,7 +114,7 @@ async function styleHashes(folder: string): Promise<string[]> {
 
 type Manifest = Record<string, { file: string; isEntry?: boolean; imports?: string[]; css?: string[] }>;
 
-/** The size of the page and of the scripts and styles that it loads before anything is opened, after gzip. */
+/** The size of the page and of the scripts, styles and fonts that it loads before anything is opened, after gzip. */
 async function firstLoadBytes(folder: string, directory: string): Promise<number> {
   const manifest: Manifest = JSON.parse(await readFile(join(directory, MANIFEST), 'utf8'));
   const chunks = new Set<string>();
@@ -128,12 +128,19 @@ async function firstLoadBytes(folder: string, directory: string): Promise<number
   for (const [name, { isEntry }] of Object.entries(manifest)) if (isEntry) visit(name);
   for (const name of await startRoutes(folder)) visit(name);
   const files = [...chunks].flatMap((name) => [manifest[name]?.file ?? '', ...(manifest[name]?.css ?? [])]);
+  files.push(...preloadedFiles(await readFile(join(directory, 'index.html'), 'utf8')));
   const sizes = await Promise.all(
     ['index.html', ...new Set(files)].map(
       async (name) => gzipSync(await readFile(join(directory, name)), { level: 9 }).byteLength,
     ),
   );
   return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** The files that the page tells the browser to load at once, such as a font. */
+function preloadedFiles(html: string): string[] {
+  const links = html.match(/<link\b[^>]*\brel="preload"[^>]*>/g) ?? [];
+  return links.flatMap((link) => /\bhref="([^"]*)"/.exec(link)?.[1]?.replace(FILES_PATH, '') ?? []);
 }
 
 /** The files that the page imports at once although they are routes: `startRoutes` of its package.json. */

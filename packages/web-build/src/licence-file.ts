@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Plugin } from 'vite';
 import { noticeOf } from './notices.ts';
 
@@ -7,21 +7,34 @@ import { noticeOf } from './notices.ts';
 const LICENCE = new URL('../../../LICENSE', import.meta.url);
 
 /**
- * A Vite plugin that writes the licences of a page into a file: that of Framelane, and those of the packages bundled into the page.
- * A package without a notice fails the build; Vite's `build.license` silently omits such a package. Style sheets come from packages
- * whose scripts the page also contains.
+ * A Vite plugin that writes the licences of a page into a file: that of Framelane, and those of the packages bundled into the page,
+ * with those of fonts and images. A package without a notice fails the build; Vite's `build.license` silently omits such a package.
+ * Style sheets come from packages whose scripts the page also contains.
  */
 export function licenceFile(fileName: string): Plugin {
+  let root = '';
   return {
     name: 'framelane:licence-file',
+    configResolved(config) {
+      root = config.root;
+    },
     generateBundle(_options, bundle) {
-      const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+      const modules = Object.values(bundle).flatMap((file) =>
+        file.type === 'chunk'
+          ? file.moduleIds
+          : file.originalFileNames.map((name) => realpath(resolve(root, name))),
+      );
       const folders = [...new Set(modules.flatMap(packageFolder))];
       const sections = [...new Set(folders.map(section))].sort();
       const own = `# Licences\n\n## Framelane (Apache-2.0)\n\n${readFileSync(LICENCE, 'utf8')}`;
       this.emitFile({ type: 'asset', fileName, source: [own, ...sections].join('\n') });
     },
   };
+}
+
+/** The file itself, not a link to it in `node_modules`. The name as it is if a plugin has made the file. */
+function realpath(name: string): string {
+  return existsSync(name) ? realpathSync(name) : name;
 }
 
 /** Empty for a module of Framelane, and for one that Vite generates: its id starts with a null character. */

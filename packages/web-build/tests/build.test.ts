@@ -111,6 +111,23 @@ test('a route that is opened later does not count, unless the page starts with i
   await expect(build('10000')).rejects.toThrow(/more than the limit of 10000/);
 });
 
+test('a file that the page preloads counts, and its package is among the licences', async () => {
+  const font = join(folder, 'node_modules', 'font');
+  await mkdir(font, { recursive: true });
+  await writeFile(join(font, 'package.json'), '{"name":"font","version":"1.0.0","license":"OFL-1.1"}');
+  await writeFile(join(font, 'LICENSE'), 'Copyright (c) its designer');
+  await writeFile(join(font, 'font.woff2'), randomBytes(40_000));
+  await writeFile(
+    join(folder, 'index.html'),
+    `<!doctype html><link rel="preload" as="font" href="./node_modules/font/font.woff2" crossorigin>
+    <script type="module" src="./page.ts"></script>`,
+  );
+  await expect(build('40000')).rejects.toThrow(/more than the limit of 40000/);
+  const { key } = await build('50000');
+  const { files = '' } = findBuild(folder, key) ?? {};
+  expect(await readFile(join(files, `licences-${key}.md`), 'utf8')).toContain('Copyright (c) its designer');
+});
+
 test('a route that does not exist fails the build', async () => {
   await writeRoutes(['missing.ts']);
   await expect(build()).rejects.toThrow(/no file for missing.ts/);

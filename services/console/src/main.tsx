@@ -9,6 +9,8 @@ import { Routes } from './routes.tsx';
 import { Shell } from './shell/shell.tsx';
 import { SessionGate } from './sign-in/session-gate.tsx';
 import './styles.css';
+import { ToastProvider } from './ui/toasts.tsx';
+import { NewVideosProvider } from './uploads/new-videos.tsx';
 import { UploadsProvider } from './uploads/uploads-provider.tsx';
 
 const theme = createTheme({
@@ -36,9 +38,13 @@ createRoot(root).render(
         <Router base={BASE}>
           <SessionGate>
             <UploadsProvider>
-              <Shell>
-                <Routes />
-              </Shell>
+              <ToastProvider>
+                <NewVideosProvider>
+                  <Shell>
+                    <Routes />
+                  </Shell>
+                </NewVideosProvider>
+              </ToastProvider>
             </UploadsProvider>
           </SessionGate>
         </Router>

@@ -1,16 +1,30 @@
+import Activity from 'lucide-react/icons/activity';
+import ChartNoAxesColumn from 'lucide-react/icons/chart-no-axes-column';
+import Clapperboard from 'lucide-react/icons/clapperboard';
+import KeyRound from 'lucide-react/icons/key-round';
+import Users from 'lucide-react/icons/users';
+import Webhook from 'lucide-react/icons/webhook';
 import { paths } from './paths.ts';
 import type { Permission, Session } from './sign-in/session.ts';
+import type { Icon } from './ui/icon.ts';
 
-type Page = { name: string; path: string; needs: Permission | 'administrator' };
+export type Page = {
+  name: string;
+  path: string;
+  needs: Permission | 'administrator';
+  Icon: Icon;
+  /** The page of the documentation about it, below `/docs/`. */
+  guide: string;
+};
 
 /** The pages in the navigation, in order, with what a session needs to open them. */
 const PAGES: readonly Page[] = [
-  { name: 'Videos', path: paths.videos, needs: 'videos:read' },
-  { name: 'Webhooks', path: paths.webhooks, needs: 'webhooks:read' },
-  { name: 'Keys', path: paths.keys, needs: 'api_keys:read' },
-  { name: 'Usage', path: paths.usage, needs: 'usage:read' },
-  { name: 'Sessions', path: paths.sessions, needs: 'api_keys:read' },
-  { name: 'System', path: paths.system, needs: 'administrator' },
+  { name: 'Videos', path: paths.videos, needs: 'videos:read', Icon: Clapperboard, guide: 'console#pages' },
+  { name: 'Webhooks', path: paths.webhooks, needs: 'webhooks:read', Icon: Webhook, guide: 'webhooks' },
+  { name: 'Keys', path: paths.keys, needs: 'api_keys:read', Icon: KeyRound, guide: 'keys-and-permissions' },
+  { name: 'Usage', path: paths.usage, needs: 'usage:read', Icon: ChartNoAxesColumn, guide: 'usage' },
+  { name: 'Sessions', path: paths.sessions, needs: 'api_keys:read', Icon: Users, guide: 'console#sessions' },
+  { name: 'System', path: paths.system, needs: 'administrator', Icon: Activity, guide: 'monitoring' },
 ];
 
 /** The second key of the shortcut of each page: the first letter of its name that no page before it has. */
@@ -34,4 +48,14 @@ export function pagesFor({
   return PAGES.filter(({ needs }) =>
     needs === 'administrator' ? administrator : permissions.includes(needs),
   );
+}
+
+/** Whether a path is that of a page, or of one video or webhook below it. */
+export function isBelow(path: string, page: string): boolean {
+  return path === page || path.startsWith(`${page}/`);
+}
+
+/** The page of the navigation to which a path belongs. */
+export function pageAt(path: string): Page | undefined {
+  return PAGES.find((page) => isBelow(path, page.path));
 }

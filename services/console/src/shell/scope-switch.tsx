@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import { SESSION_KEY } from '../api/query-client.ts';
 import { chooseScope } from '../api/scope.ts';
+import { Logo } from '../design/logo.tsx';
 import { pagesFor } from '../navigation.ts';
 import { type Session, sessionIn, setSession, useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
@@ -22,7 +23,8 @@ export function ScopeSwitch() {
       switching.mutate({ workspaceId: id, environment: nearest(chosen, environment) });
   };
   return (
-    <>
+    <div className="scope">
+      <Logo />
       {workspaces.length === 1 ? (
         <span className="workspace">{workspace.name}</span>
       ) : (
@@ -43,6 +45,7 @@ export function ScopeSwitch() {
       ) : (
         <NativeSelect
           size="xs"
+          className="environment"
           aria-label="Environment"
           value={environment}
           disabled={switching.isPending}
@@ -56,7 +59,7 @@ export function ScopeSwitch() {
         />
       )}
       {switching.error && <ErrorAlert error={switching.error} />}
-    </>
+    </div>
   );
 }
 

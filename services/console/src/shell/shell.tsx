@@ -1,46 +1,90 @@
-import { Button, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import { Modal } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { Link, useLocation } from 'wouter';
-import { pagesFor, shortcutOf } from '../navigation.ts';
+import Menu from 'lucide-react/icons/menu';
+import Search from 'lucide-react/icons/search';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useLocation } from 'wouter';
+import { type Page, pagesFor, shortcutOf } from '../navigation.ts';
+import { Palette } from '../palette/palette.tsx';
+import { opensPalette } from '../palette/palette-key.ts';
 import { useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
+import { IconButton } from '../ui/icon-button.tsx';
 import { listenToShortcuts, useShortcut } from '../ui/shortcuts.ts';
 import { ShortcutsHelp } from '../ui/shortcuts-help.tsx';
 import { UploadsPanel } from '../uploads/uploads-panel.tsx';
-import { ScopeSwitch } from './scope-switch.tsx';
+import { Sidebar } from './sidebar.tsx';
 import { signOut } from './sign-out.ts';
 
-/** The frame of every page: navigation, workspace, sign-out and the uploads. */
+/** Where the sidebar is not beside the page, as in shell.css. */
+const NARROW = '(max-width: 48rem)';
+
+type Overlay = 'menu' | 'palette' | 'shortcuts';
+
+/** The frame of every page: the sidebar, or on a narrow screen a line with a menu; the palette, the shortcuts and the uploads. */
 export function Shell({ children }: { children: ReactNode }) {
   const session = useSession();
   const leaving = useMutation({ mutationFn: signOut });
+  const [overlay, setOverlay] = useState<Overlay>();
+  const [path] = useLocation();
+  const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
+  const close = () => setOverlay(undefined);
   useEffect(refuseDroppedFiles, []);
+  useEffect(listenToShortcuts, []);
+  useShortcut('?', 'Show this help', () => setOverlay('shortcuts'));
+  usePaletteKey(() => setOverlay('palette'));
+  useEffect(() => setOverlay((open) => (open === 'menu' ? undefined : open)), [path]);
+  const sidebar = (
+    <Sidebar
+      openPalette={() => setOverlay('palette')}
+      openShortcuts={() => setOverlay('shortcuts')}
+      leaving={leaving}
+    />
+  );
   return (
     <>
       <a className="skip" href="#content">
         Skip to the content
       </a>
-      <header className="header">
-        <span className="brand">Framelane</span>
-        <nav aria-label="Pages">
-          {pagesFor(session).map(({ name, path }) => (
-            <NavigationLink key={path} to={path} name={name} />
-          ))}
-        </nav>
-        <div className="header-end">
-          <ScopeSwitch />
-          <HelpButton />
-          <AppearanceButton />
-          <Button size="xs" variant="default" loading={leaving.isPending} onClick={() => leaving.mutate()}>
-            Sign out
-          </Button>
-        </div>
-      </header>
-      <main id="content" tabIndex={-1} className="content">
-        {leaving.error && <ErrorAlert error={leaving.error} />}
-        {children}
-      </main>
+      {pagesFor(session).map((page) => (
+        <PageShortcut key={page.path} page={page} />
+      ))}
+      <div className="shell">
+        {isNarrow ? (
+          <header className="top-line">
+            <IconButton label="Menu" Icon={Menu} onClick={() => setOverlay('menu')} />
+            <span className="workspace">{session.workspace.name}</span>
+            <IconButton label="Find" Icon={Search} onClick={() => setOverlay('palette')} />
+          </header>
+        ) : (
+          <aside className="sidebar" aria-label="Workspace and pages">
+            {sidebar}
+          </aside>
+        )}
+        <main id="content" tabIndex={-1} className="content">
+          {leaving.error && <ErrorAlert error={leaving.error} />}
+          {children}
+        </main>
+      </div>
+      <Modal
+        opened={overlay === 'menu'}
+        onClose={close}
+        withCloseButton={false}
+        attributes={{ content: { 'aria-label': 'Menu' } }}
+        padding={0}
+        transitionProps={{ transition: 'slide-right' }}
+        classNames={{ inner: 'drawer-inner', content: 'drawer', body: 'drawer-body' }}
+      >
+        <div className="sidebar">{sidebar}</div>
+      </Modal>
+      <Palette
+        opened={overlay === 'palette'}
+        onClose={close}
+        openShortcuts={() => setOverlay('shortcuts')}
+        signOut={() => leaving.mutate()}
+      />
+      <ShortcutsHelp opened={overlay === 'shortcuts'} onClose={close} />
       <UploadsPanel />
     </>
   );
@@ -61,67 +105,21 @@ function refuseDroppedFiles(): () => void {
   };
 }
 
-function NavigationLink({ to, name }: { to: string; name: string }) {
-  const [path, navigate] = useLocation();
-  useShortcut(shortcutOf(to), `Open ${name}`, () => navigate(to));
-  // Also for the page of one video or webhook.
-  const isCurrent = path === to || path.startsWith(`${to}/`);
-  const link = useRef<HTMLAnchorElement>(null);
+function PageShortcut({ page: { name, path } }: { page: Page }) {
+  const [, navigate] = useLocation();
+  useShortcut(shortcutOf(path), `Open ${name}`, () => navigate(path));
+  return null;
+}
+
+/** The key of the palette also has an effect in fields, but not in dialogs. */
+function usePaletteKey(open: () => void): void {
   useEffect(() => {
-    if (isCurrent) scrollPagesTo(link.current);
-  }, [isCurrent]);
-  return (
-    <Link
-      ref={link}
-      href={to}
-      className={isCurrent ? 'active' : ''}
-      aria-current={isCurrent ? 'page' : undefined}
-    >
-      {name}
-    </Link>
-  );
-}
-
-/** Shows a link of the navigation, which scrolls on a phone. The page keeps its place, which `scrollIntoView` would change. */
-function scrollPagesTo(link: HTMLElement | null): void {
-  const pages = link?.parentElement;
-  if (!link || !pages) return;
-  const [inner, outer] = [link.getBoundingClientRect(), pages.getBoundingClientRect()];
-  pages.scrollLeft += (inner.left + inner.right - outer.left - outer.right) / 2;
-}
-
-/** Keyboard shortcuts, and their help. */
-function HelpButton() {
-  const [isOpen, setIsOpen] = useState(false);
-  useEffect(listenToShortcuts, []);
-  useShortcut('?', 'Show this help', () => setIsOpen(true));
-  return (
-    <>
-      <Button
-        size="xs"
-        variant="default"
-        className="shortcuts-button"
-        onClick={() => setIsOpen(true)}
-        aria-label="Keyboard shortcuts"
-      >
-        ?
-      </Button>
-      <ShortcutsHelp opened={isOpen} onClose={() => setIsOpen(false)} />
-    </>
-  );
-}
-
-function AppearanceButton() {
-  const { setColorScheme } = useMantineColorScheme();
-  const other = useComputedColorScheme('light') === 'light' ? 'dark' : 'light';
-  return (
-    <Button
-      size="xs"
-      variant="default"
-      onClick={() => setColorScheme(other)}
-      aria-label={`${other === 'dark' ? 'Dark' : 'Light'} appearance`}
-    >
-      {other === 'dark' ? 'Dark' : 'Light'}
-    </Button>
-  );
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (!opensPalette(event) || document.querySelector('[role="dialog"]') !== null) return;
+      event.preventDefault();
+      open();
+    };
+    addEventListener('keydown', onKeyDown);
+    return () => removeEventListener('keydown', onKeyDown);
+  });
 }

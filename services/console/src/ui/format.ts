@@ -34,15 +34,20 @@ export function formatAge(time: string, now: number): string {
   if (seconds < 3600) return words.format(-Math.floor(seconds / 60), 'minute');
   if (seconds < 86_400) return words.format(-Math.floor(seconds / 3600), 'hour');
   if (seconds < 30 * 86_400) return words.format(-Math.floor(seconds / 86_400), 'day');
-  return formatTime(time);
+  return formatDay(time);
 }
 
-/** A time in the zone of the browser. */
+/** A time to the second, in the form and the zone of the browser. */
 export function formatTime(time: string): string {
-  return new Date(time).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
+  return new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 }
 
-/** The time of day in the zone of the browser, with seconds. */
+/** A day in the form and the zone of the browser. */
+export function formatDay(time: string): string {
+  return new Date(time).toLocaleDateString(undefined, { dateStyle: 'medium' });
+}
+
+/** The time of day to the second, in the form and the zone of the browser. */
 export function formatClock(time: string): string {
-  return new Date(time).toLocaleTimeString('en-GB');
+  return new Date(time).toLocaleTimeString();
 }

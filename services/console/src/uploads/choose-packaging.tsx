@@ -1,4 +1,5 @@
 import { Button, Modal, NativeSelect, Stack } from '@mantine/core';
+import Package from 'lucide-react/icons/package';
 import { useState } from 'react';
 import { FormButtons } from '../ui/form-buttons.tsx';
 import { codecNames, HDR_CHOICES, HDR_NAMES, PACKAGING_NAMES, PACKAGINGS } from '../ui/packaging-words.ts';
@@ -20,7 +21,7 @@ export function ChoosePackaging() {
   const packaging = usePackaging(queue);
   return (
     <>
-      <Button variant="default" onClick={() => setIsOpen(true)}>
+      <Button variant="default" leftSection={<Package />} onClick={() => setIsOpen(true)}>
         {`Packaging: ${packagingWords(packaging)}`}
       </Button>
       <Modal opened={isOpen} onClose={() => setIsOpen(false)} title="Packaging" closeOnClickOutside={false}>

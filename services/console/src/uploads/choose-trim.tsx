@@ -1,4 +1,5 @@
 import { Button, Modal, Stack } from '@mantine/core';
+import Scissors from 'lucide-react/icons/scissors';
 import { useState } from 'react';
 import { FormButtons } from '../ui/form-buttons.tsx';
 import { TrimFields } from './trim-fields.tsx';
@@ -12,7 +13,7 @@ export function ChooseTrim() {
   const trim = useTrim(queue);
   return (
     <>
-      <Button variant="default" onClick={() => setIsOpen(true)}>
+      <Button variant="default" leftSection={<Scissors />} onClick={() => setIsOpen(true)}>
         {trim === undefined ? 'Trim: none' : 'Trim: on'}
       </Button>
       <Modal opened={isOpen} onClose={() => setIsOpen(false)} title="Trim" closeOnClickOutside={false}>

@@ -1,5 +1,6 @@
 import { Button, Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import Stamp from 'lucide-react/icons/stamp';
 import { useState } from 'react';
 import { api } from '../api/api.ts';
 import { API_URL } from '../paths.ts';
@@ -29,7 +30,7 @@ export function ChooseWatermark() {
   const watermark = useWatermark(queue);
   return (
     <>
-      <Button variant="default" onClick={() => setIsOpen(true)}>
+      <Button variant="default" leftSection={<Stamp />} onClick={() => setIsOpen(true)}>
         {watermark === undefined ? 'Watermark: none' : 'Watermark: on'}
       </Button>
       <Modal opened={isOpen} onClose={() => setIsOpen(false)} title="Watermark" closeOnClickOutside={false}>

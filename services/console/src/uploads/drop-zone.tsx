@@ -1,21 +1,18 @@
-import { Button, Text } from '@mantine/core';
-import { useEffect, useRef, useState } from 'react';
-import { useShortcut } from '../ui/shortcuts.ts';
+import { Button } from '@mantine/core';
+import Import from 'lucide-react/icons/import';
+import Upload from 'lucide-react/icons/upload';
+import { useEffect, useState } from 'react';
 import { ChoosePackaging } from './choose-packaging.tsx';
 import { ChooseTrim } from './choose-trim.tsx';
 import { ChooseWatermark } from './choose-watermark.tsx';
-import { ImportVideo } from './import-video.tsx';
+import { useNewVideos } from './new-videos.tsx';
 import { useUploadQueue } from './uploads-provider.tsx';
 
-/** The files that a file chooser offers. Other files can be dropped. */
-export const VIDEO_FILES = 'video/*,audio/*,.mkv,.mxf,.ts,.mts,.m2ts';
-
-/** Takes files that are dropped anywhere on the page, or chosen. */
+/** Takes files that are dropped anywhere on the page, and has the ways to create videos. */
 export function DropZone() {
   const { add } = useUploadQueue();
   const [isOver, setIsOver] = useState(false);
-  const input = useRef<HTMLInputElement>(null);
-  useShortcut('u', 'Upload files', () => input.current?.click());
+  const { chooseFiles, openImport } = useNewVideos();
 
   useEffect(() => {
     const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
@@ -46,28 +43,24 @@ export function DropZone() {
   }, [add]);
 
   return (
-    <div className={isOver ? 'drop-zone over' : 'drop-zone'}>
-      <Text>Drop video or audio files anywhere on this page.</Text>
-      <div className="buttons">
+    <>
+      <div className="buttons new-videos">
         <ChooseTrim />
         <ChooseWatermark />
         <ChoosePackaging />
-        <ImportVideo />
-        <Button onClick={() => input.current?.click()}>Choose files</Button>
+        <Button variant="default" leftSection={<Import />} onClick={openImport}>
+          Import from URL
+        </Button>
+        <Button leftSection={<Upload />} onClick={chooseFiles}>
+          Upload files
+        </Button>
       </div>
-      <input
-        ref={input}
-        type="file"
-        multiple
-        accept={VIDEO_FILES}
-        hidden
-        aria-label="Files to upload"
-        onChange={({ currentTarget }) => {
-          add(currentTarget.files ?? []);
-          // So that the same file can be chosen again.
-          currentTarget.value = '';
-        }}
-      />
-    </div>
+      {isOver && (
+        <div className="drop-cover" aria-hidden>
+          <Upload />
+          Drop the files to upload them
+        </div>
+      )}
+    </>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Modal, Stack, Textarea, TextInput } from '@mantine/core';
+import { Checkbox, Modal, Stack, Textarea, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/api.ts';
@@ -11,27 +11,18 @@ import { trimForm, trimRequest } from './trim-request.ts';
 import { usePackaging, useUploadQueue, useWatermark } from './uploads-provider.tsx';
 
 /** Creates a video from a URL. The engine fetches the file; the list of videos shows the progress. */
-export function ImportVideo() {
-  const [isOpen, setIsOpen] = useState(false);
+export function ImportVideo({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [begun, setBegun] = useState('');
   return (
     <>
       <div role="status" className="only-for-readers">
         {begun}
       </div>
-      <Button variant="default" onClick={() => setIsOpen(true)}>
-        Import from URL
-      </Button>
-      <Modal
-        opened={isOpen}
-        onClose={() => setIsOpen(false)}
-        title="Import from URL"
-        closeOnClickOutside={false}
-      >
+      <Modal opened={opened} onClose={onClose} title="Import from URL" closeOnClickOutside={false}>
         <ImportForm
-          onCancel={() => setIsOpen(false)}
+          onCancel={onClose}
           onBegun={(title) => {
-            setIsOpen(false);
+            onClose();
             setBegun(`The import of ${title} has begun`);
           }}
         />

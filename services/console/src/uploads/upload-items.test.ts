@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import {
   type Action,
+  activeFirst,
   type Item,
   isSoundFile,
   nextToStart,
@@ -27,6 +28,17 @@ test('three files are sent at once, in their order', () => {
   expect(startable(reduce(full, { type: 'sent', id: 2 }))).toEqual([4]);
   expect(startable(reduce(full, { type: 'failed', id: 2, error: 'x' }))).toEqual([4]);
   expect(startable(reduce(full, { type: 'removed', ids: [2] }))).toEqual([4]);
+});
+
+test('what has arrived is shown last, each part in its order', () => {
+  const items = queueAfter(
+    { type: 'started', id: 1 },
+    { type: 'sent', id: 1 },
+    { type: 'started', id: 3 },
+    { type: 'sent', id: 3 },
+    { type: 'failed', id: 2, error: 'lost' },
+  );
+  expect(activeFirst(items).map(({ id }) => id)).toEqual([2, 4, 5, 1, 3]);
 });
 
 test('a failed file keeps its video and can be retried', () => {

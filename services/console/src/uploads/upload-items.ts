@@ -43,6 +43,12 @@ export type Action =
   | { type: 'all-resumed'; from: 'paused' | 'failed' }
   | { type: 'ticked'; seconds: number };
 
+/** The items in the order of the panel: what arrives or needs somebody first, then what has arrived. */
+export function activeFirst(items: readonly Item[]): Item[] {
+  const hasArrived = ({ state }: Item) => state === 'sent';
+  return [...items.filter((item) => !hasArrived(item)), ...items.filter(hasArrived)];
+}
+
 /** Uploads at the same time. A browser has six connections to an origin over HTTP/1.1. */
 const AT_ONCE = 3;
 

@@ -5,10 +5,10 @@ import { wordsFor } from '../api/problem.ts';
 import { paths } from '../paths.ts';
 import { Confirm } from '../ui/confirm.tsx';
 import { FileButton } from '../ui/file-button.tsx';
-import { VIDEO_FILES } from './drop-zone.tsx';
 import { progressWords } from './progress-words.ts';
 import { canPause, type Item, percentOf } from './upload-items.ts';
 import { useUploadQueue } from './uploads-provider.tsx';
+import { VIDEO_FILES } from './video-files.ts';
 
 /** One file of the panel. */
 export function UploadRow({ item }: { item: Item }) {

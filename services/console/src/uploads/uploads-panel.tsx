@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { paceWords } from './progress-words.ts';
-import { canPause, summaryOf } from './upload-items.ts';
+import { activeFirst, canPause, summaryOf } from './upload-items.ts';
 import { UploadRow } from './upload-row.tsx';
 import { useUploadItems, useUploadQueue } from './uploads-provider.tsx';
 
@@ -47,7 +47,7 @@ export function UploadsPanel() {
           </div>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long list scrolls, also by keyboard. */}
           <ul id="upload-rows" tabIndex={0} aria-label="Files" hidden={!isOpen}>
-            {items.map((item) => (
+            {activeFirst(items).map((item) => (
               <UploadRow key={item.id} item={item} />
             ))}
           </ul>

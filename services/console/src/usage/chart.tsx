@@ -25,7 +25,11 @@ export function Chart({ label, times, values, format }: ChartProps) {
     if (element === null) return;
     const style = getComputedStyle(element);
     const colour = (name: string) => style.getPropertyValue(name);
-    const lines = { stroke: colour('--mantine-color-dimmed'), grid: { stroke: colour('--line'), width: 1 } };
+    const lines = {
+      stroke: colour('--mantine-color-dimmed'),
+      font: `12px ${style.fontFamily}`,
+      grid: { stroke: colour('--line'), width: 1 },
+    };
     const chart = new UPlot(
       {
         width: element.clientWidth,
@@ -42,8 +46,8 @@ export function Chart({ label, times, values, format }: ChartProps) {
           {},
           {
             label,
-            fill: colour('--mantine-color-blue-filled'),
-            stroke: colour('--mantine-color-blue-filled'),
+            fill: colour('--state-busy'),
+            stroke: colour('--state-busy'),
             ...(UPlot.paths.bars && { paths: UPlot.paths.bars({ size: [0.7, 48] }) }),
             points: { show: false },
           },

@@ -13,8 +13,11 @@ export type BulkAction = 'delete' | 'add' | 'remove';
 type BulkDialogProps = {
   action: BulkAction;
   videos: readonly Video[];
-  /** Called with the videos that are done, and the result in words, which is empty if nothing was begun. */
-  onClose: (done: readonly Video[], words: string) => void;
+  /**
+   * Called with the videos that are done, and the result in words, which is empty if nothing was begun. `undo` reverses it; undefined if
+   * that is not possible.
+   */
+  onClose: (done: readonly Video[], words: string, undo?: () => Promise<unknown>) => void;
 };
 
 /** With more retries than usual: the client waits for `Retry-After` when there are too many requests. */
@@ -34,6 +37,8 @@ export function BulkDialog({ action, videos, onClose }: BulkDialogProps) {
   const [progress, setProgress] = useState<Progress<Video>>();
   const [running, setRunning] = useState<AbortController>();
   const isShown = useIsShown();
+  // The tags of each video that were really added or removed.
+  const changes = useRef<TagChange[]>([]);
 
   const run = async (start: Progress<Video>) => {
     const controller = new AbortController();
@@ -44,22 +49,30 @@ export function BulkDialog({ action, videos, onClose }: BulkDialogProps) {
     // Each run has its own: two can run at the same time, because “Back” does not stop the first.
     const warn = (event: BeforeUnloadEvent) => event.preventDefault();
     addEventListener('beforeunload', warn);
-    const result = await forEachLeft(start, taskOf(api, action, typed), {
+    const result = await forEachLeft(start, taskOf(api, action, typed, changes.current), {
       signal: controller.signal,
       onProgress: setProgress,
     });
     removeEventListener('beforeunload', warn);
     setRunning(undefined);
-    void queries.invalidateQueries({ queryKey: ['videos'] });
+    void refresh();
     const isComplete = result.failed.length + result.left.length === 0;
-    if (isComplete) onClose(result.done, summaryOf(action, result));
+    if (isComplete) onClose(result.done, summaryOf(action, result), undoOf(api));
     // Somebody went back to another page, which this dialog does not cover.
     else if (!isShown.current) alert(summaryOf(action, result));
   };
 
+  const undoOf = (api: Api) => {
+    const made = changes.current;
+    return made.length === 0 ? undefined : () => undoTags(api, made).finally(refresh);
+  };
+  const refresh = () => queries.invalidateQueries({ queryKey: ['videos'] });
+
   const close = () => {
     if (running !== undefined) return;
-    onClose(progress?.done ?? [], progress === undefined ? '' : summaryOf(action, progress));
+    if (progress === undefined) return onClose([], '');
+    const api = apiIn({ workspaceId: workspace.id, environment });
+    onClose(progress.done, summaryOf(action, progress), undoOf(api));
   };
   return (
     <Modal opened onClose={close} withCloseButton={running === undefined} title={WORDS[action].title}>
@@ -85,11 +98,41 @@ export function BulkDialog({ action, videos, onClose }: BulkDialogProps) {
   );
 }
 
-/** The request for one video. Tags are those at that moment, not those of the list. */
+type Api = ReturnType<typeof apiIn>;
+
+/** The tags that an action has added to a video, or removed from it. */
+type TagChange = { id: string; action: 'add' | 'remove'; tags: readonly string[] };
+
+/** Reverses changes of tags, and leaves those that somebody else has made meanwhile. Throws the first error after all have ended. */
+async function undoTags(api: Api, changes: readonly TagChange[]): Promise<void> {
+  const { failed } = await forEachLeft(
+    initialProgress(changes),
+    ({ id, action, tags }) => changeTagsOf(api, id, action === 'add' ? 'remove' : 'add', tags),
+    { signal: new AbortController().signal, onProgress: () => {} },
+  );
+  if (failed[0] !== undefined) throw failed[0].error;
+}
+
+/** Changes the tags that a video has at that moment, not those of the list. Resolves with those that were added or removed. */
+async function changeTagsOf(
+  api: Api,
+  id: string,
+  action: 'add' | 'remove',
+  tags: readonly string[],
+): Promise<readonly string[]> {
+  const before = (await api.videos.get(id, PATIENT)).tags;
+  const after = changeTags(before, action, tags);
+  if (after === undefined) return [];
+  await api.videos.update(id, { tags: after }, PATIENT);
+  return tags.filter((tag) => before.includes(tag) !== after.includes(tag));
+}
+
+/** The request for one video. Changes of tags are added to `changes`. */
 function taskOf(
-  api: ReturnType<typeof apiIn>,
+  api: Api,
   action: BulkAction,
   typed: string,
+  changes: TagChange[],
 ): (video: Video) => Promise<unknown> {
   if (action === 'delete') {
     return ({ id }) =>
@@ -99,9 +142,8 @@ function taskOf(
       });
   }
   return async ({ id }) => {
-    const { tags } = await api.videos.get(id, PATIENT);
-    const changed = changeTags(tags, action, readTags(typed));
-    if (changed !== undefined) await api.videos.update(id, { tags: changed }, PATIENT);
+    const tags = await changeTagsOf(api, id, action, readTags(typed));
+    if (tags.length > 0) changes.push({ id, action, tags });
   };
 }
 
@@ -127,7 +169,7 @@ function BulkForm({ action, count, typed, onType, onSubmit, onCancel }: BulkForm
       <Stack>
         {isDeletion && (
           <Text>
-            {videosOf(count)}, their files and their streams are deleted at once. Nobody can bring them back.
+            {videosOf(count)}, their files and their streams are deleted at once. This cannot be undone.
           </Text>
         )}
         <TextInput

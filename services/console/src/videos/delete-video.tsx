@@ -8,6 +8,7 @@ import { paths } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { FormButtons } from '../ui/form-buttons.tsx';
+import { useToast } from '../ui/toasts.tsx';
 
 /** Deletes a video after its title was typed. Nothing for somebody without the permission. */
 export function DeleteVideo({ video: { id, title } }: { video: Video }) {
@@ -16,6 +17,7 @@ export function DeleteVideo({ video: { id, title } }: { video: Video }) {
   const [typed, setTyped] = useState('');
   const queries = useQueryClient();
   const [, navigate] = useLocation();
+  const toast = useToast();
   const removal = useMutation({
     mutationFn: () => api.videos.delete(id),
     onSuccess: () => void queries.invalidateQueries({ queryKey: ['videos', 'list'] }),
@@ -38,11 +40,16 @@ export function DeleteVideo({ video: { id, title } }: { video: Video }) {
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            removal.mutate(undefined, { onSuccess: () => navigate(paths.videos) });
+            removal.mutate(undefined, {
+              onSuccess: () => {
+                navigate(paths.videos);
+                toast({ words: 'Video deleted' });
+              },
+            });
           }}
         >
           <Stack>
-            <Text>The video, its file and its streams are deleted at once. Nobody can bring them back.</Text>
+            <Text>The video, its file and its streams are deleted at once. This cannot be undone.</Text>
             <TextInput
               label={`Type the title to confirm: ${title}`}
               value={typed}

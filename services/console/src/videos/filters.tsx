@@ -23,11 +23,13 @@ export function Filters({ address, onChange }: FiltersProps) {
         type="search"
         placeholder="Title"
         maxLength={512}
+        wrapperProps={used(q)}
         value={q}
         onValue={(value) => onChange({ q: value })}
       />
       <NativeSelect
         label="Status"
+        wrapperProps={used(status)}
         value={status}
         onChange={({ currentTarget }) =>
           onChange({ status: readListAddress(`status=${currentTarget.value}`).status })
@@ -42,6 +44,7 @@ export function Filters({ address, onChange }: FiltersProps) {
           key={name}
           {...TEXT_FILTERS[name]}
           type="search"
+          wrapperProps={used(address[name])}
           value={address[name]}
           onValue={(value) => onChange({ [name]: value })}
         />
@@ -59,6 +62,7 @@ export function Filters({ address, onChange }: FiltersProps) {
       <TextInput
         label="Created from"
         type="date"
+        wrapperProps={used(from)}
         value={from}
         max={to}
         onChange={({ currentTarget }) => onChange({ from: currentTarget.value })}
@@ -66,12 +70,14 @@ export function Filters({ address, onChange }: FiltersProps) {
       <TextInput
         label="Created to"
         type="date"
+        wrapperProps={used(to)}
         value={to}
         min={from}
         onChange={({ currentTarget }) => onChange({ to: currentTarget.value })}
       />
       <NativeSelect
         label="Order"
+        wrapperProps={used(order)}
         value={order}
         onChange={({ currentTarget }) => onChange({ order: currentTarget.value === 'asc' ? 'asc' : '' })}
         data={[
@@ -81,6 +87,11 @@ export function Filters({ address, onChange }: FiltersProps) {
       />
     </search>
   );
+}
+
+/** Marks the chip of a filter that has a value. */
+function used(value: string): { 'data-used': boolean } {
+  return { 'data-used': value !== '' };
 }
 
 type TypedInputProps = Omit<TextInputProps, 'value' | 'onChange'> & {

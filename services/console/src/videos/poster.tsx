@@ -1,22 +1,55 @@
 import type { Video } from '@framelane/client';
-import { useState } from 'react';
+import AudioLines from 'lucide-react/icons/audio-lines';
+import { useEffect, useState } from 'react';
+import './poster.css';
+import { PosterPreview } from './poster-preview.tsx';
 
-/** The poster of a video, or a grey area. The cookie of the session gives access to the poster of a signed video without a token. */
-export function Poster({ video: { thumbnail, updatedAt } }: { video: Video }) {
+/** Milliseconds for which the pointer rests before the preview is loaded, so that a pointer on its way loads none. */
+const REST_MS = 200;
+
+/**
+ * The poster of a video, or a grey area; with a preview while a pointer rests on it. The cookie of the session gives access to the pictures
+ * of a signed video without a token.
+ */
+export function Poster({ video: { thumbnail, storyboard, updatedAt, audioOnly } }: { video: Video }) {
   // A poster keeps its URL, and browsers keep the earlier one for a minute.
   const url = thumbnail && `${thumbnail}?at=${Date.parse(updatedAt)}`;
   const [failed, setFailed] = useState<string>();
-  if (url === null || url === failed) return <div className="poster" />;
+  const [isOver, setIsOver] = useState(false);
+  const isResting = useAfter(isOver, REST_MS);
+  if (url === null || url === failed)
+    return <div className="poster">{audioOnly === true && <AudioLines />}</div>;
   return (
-    <img
-      className="poster"
-      src={url}
-      alt=""
-      width={112}
-      height={63}
-      loading="lazy"
-      decoding="async"
-      onError={() => setFailed(url)}
-    />
+    <div
+      className="poster-frame"
+      onPointerEnter={({ pointerType }) => setIsOver(pointerType === 'mouse')}
+      onPointerLeave={() => setIsOver(false)}
+    >
+      <img
+        className="poster"
+        src={url}
+        alt=""
+        width={64}
+        height={36}
+        loading="lazy"
+        decoding="async"
+        onError={() => setFailed(url)}
+      />
+      {isResting && storyboard !== null && <PosterPreview storyboard={storyboard} />}
+    </div>
   );
+}
+
+/** Whether something has been the case for some time. */
+function useAfter(isCase: boolean, ms: number): boolean {
+  const [isAfter, setIsAfter] = useState(false);
+  useEffect(() => {
+    if (!isCase) return;
+    const timer = setTimeout(() => setIsAfter(true), ms);
+    return () => {
+      clearTimeout(timer);
+      setIsAfter(false);
+    };
+  }, [isCase, ms]);
+  return isAfter;
 }

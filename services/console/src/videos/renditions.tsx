@@ -27,7 +27,7 @@ export function Renditions({ video }: { video: Video }) {
           <table className="table">
             <thead>
               <tr>
-                <th scope="col">Frame</th>
+                <th scope="col">Resolution</th>
                 <th scope="col">Peak rate</th>
                 <th scope="col">Codecs</th>
               </tr>
@@ -37,7 +37,7 @@ export function Renditions({ video }: { video: Video }) {
                 <tr key={`${resolution} ${codecs[0]}`}>
                   <td>
                     {resolution?.replace('x', ' × ') ?? 'audio'}
-                    {frameRate !== null && <div className="hint">{frameRate} per second</div>}
+                    {frameRate !== null && <div className="hint">{frameRate} fps</div>}
                   </td>
                   <td>{formatRate(bandwidth)}</td>
                   <td className="code">{codecs.join(' ')}</td>

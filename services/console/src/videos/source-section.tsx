@@ -58,7 +58,7 @@ function DeleteSource({ video: { id, status } }: { video: Video }) {
         action={() => api.videos.deleteSource(id)}
         onDone={() => queries.invalidateQueries({ queryKey: ['videos'] })}
       >
-        {`The file is deleted at once. Nobody can bring it back. ${effect}`}
+        {`The file is deleted at once. This cannot be undone. ${effect}`}
       </Confirm>
     </>
   );

@@ -1,16 +1,32 @@
 import type { Video } from '@framelane/client';
-import { Badge, Progress } from '@mantine/core';
-import { STATUS_COLOURS, statusWords } from './video-words.ts';
+import { Progress } from '@mantine/core';
+import CircleCheck from 'lucide-react/icons/circle-check';
+import CircleDashed from 'lucide-react/icons/circle-dashed';
+import CircleX from 'lucide-react/icons/circle-x';
+import Import from 'lucide-react/icons/import';
+import LoaderCircle from 'lucide-react/icons/loader-circle';
+import { type StatusIcon, statusIcon, statusWords } from './video-words.ts';
 
-/** The status of a video, with a bar while it is processed. */
+const ICONS = {
+  waiting: CircleDashed,
+  importing: Import,
+  processing: LoaderCircle,
+  ready: CircleCheck,
+  failed: CircleX,
+} as const satisfies Record<StatusIcon, unknown>;
+
+/** The status of a video with its icon, and a bar while it is processed. */
 export function StatusBadge({ video }: { video: Video }) {
+  const icon = statusIcon(video);
+  const Icon = ICONS[icon];
   return (
     <span className="status">
-      <Badge variant="light" color={STATUS_COLOURS[video.status]}>
+      <span className="status-words" data-status={icon}>
+        <Icon />
         {statusWords(video)}
-      </Badge>
+      </span>
       {video.status === 'processing' && (
-        <Progress value={video.progress} size="sm" aria-label="Progress of the transcode" />
+        <Progress value={video.progress} size="xs" aria-label="Progress of the transcode" />
       )}
     </span>
   );

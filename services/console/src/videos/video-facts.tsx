@@ -42,9 +42,9 @@ export function VideoFacts({ video, action }: { video: Video; action: ReactNode 
         {size !== null && <Fact name="Size">{formatBytes(size)}</Fact>}
         {duration !== null && <Fact name="Duration">{formatDuration(duration)}</Fact>}
         {width !== null && height !== null && (
-          <Fact name="Frame">
+          <Fact name="Resolution">
             {width} × {height}
-            {frameRate !== null && `, ${Number(frameRate.toFixed(3))} per second`}
+            {frameRate !== null && `, ${Number(frameRate.toFixed(3))} fps`}
           </Fact>
         )}
         {source !== null && (

@@ -4,6 +4,7 @@ import { type RefObject, useRef, useState } from 'react';
 import { paths } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
 import { useShortcut } from '../ui/shortcuts.ts';
+import { useToast } from '../ui/toasts.tsx';
 import { type BulkAction, BulkDialog } from './bulk-dialog.tsx';
 import { type ListAddress, writeListAddress } from './list-address.ts';
 import { VideoRow } from './video-row.tsx';
@@ -14,15 +15,14 @@ type VideoListProps = {
   address: ListAddress;
   /** Whether the videos are still those of the previous page or filter. */
   isLoading: boolean;
-  /** Called with the result of a bulk action, in words. */
-  onDone: (words: string) => void;
 };
 
 const NOTHING: ReadonlySet<string> = new Set();
 
 /** The rows of a page, and the bulk actions. */
-export function VideoList({ ref, videos, address, isLoading, onDone }: VideoListProps) {
+export function VideoList({ ref, videos, address, isLoading }: VideoListProps) {
   const { can } = useSession();
+  const toast = useToast();
   const canWrite = can('videos:write');
   const key = writeListAddress(address);
   // Only videos of the current page are selected, so that nobody changes videos that are not shown.
@@ -83,9 +83,9 @@ export function VideoList({ ref, videos, address, isLoading, onDone }: VideoList
       {bulk && (
         <BulkDialog
           {...bulk}
-          onClose={(done, words) => {
+          onClose={(done, words, undo) => {
             setBulk(undefined);
-            onDone(words);
+            if (words !== '') toast({ words, undo });
             // Moves the focus when the dialog is closed. The button that opened it is gone if nothing is selected any more.
             requestAnimationFrame(() =>
               opener.current instanceof HTMLElement && opener.current.isConnected

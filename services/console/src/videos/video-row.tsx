@@ -1,9 +1,10 @@
 import type { Video } from '@framelane/client';
 import { Anchor, Checkbox } from '@mantine/core';
+import LockKeyhole from 'lucide-react/icons/lock-keyhole';
 import { Link } from 'wouter';
 import { paths } from '../paths.ts';
-import { formatAge, formatBytes, formatDuration, formatTime } from '../ui/format.ts';
-import { useNow } from '../ui/now.ts';
+import { Age } from '../ui/age.tsx';
+import { formatBytes, formatDuration } from '../ui/format.ts';
 import { leaveAt, rowId } from './place.ts';
 import { Poster } from './poster.tsx';
 import { StatusBadge } from './status-badge.tsx';
@@ -17,8 +18,7 @@ type VideoRowProps = {
 };
 
 export function VideoRow({ video, addressOfTag, selection }: VideoRowProps) {
-  const { id, title, duration, size, createdAt, playbackPolicy, tags, audioOnly } = video;
-  const now = useNow();
+  const { id, title, duration, size, createdAt, playbackPolicy, tags, audioOnly, error } = video;
   return (
     <li data-selected={selection?.isSelected}>
       {selection && (
@@ -34,31 +34,43 @@ export function VideoRow({ video, addressOfTag, selection }: VideoRowProps) {
           component={Link}
           href={paths.video(id)}
           className="row-title"
+          title={title}
           id={rowId(id)}
           onClick={() => leaveAt(id)}
         >
           {title}
         </Anchor>
-        <div className="row-facts hint">
-          {audioOnly === true && <span>audio</span>}
-          {playbackPolicy === 'signed' && <span>signed</span>}
-          {size !== null && <span>{formatBytes(size)}</span>}
-          {tags.map((tag) => (
-            <Link
-              key={tag}
-              href={addressOfTag(tag)}
-              className="tag"
-              aria-label={`Videos with the tag ${tag}`}
-            >
-              {tag}
-            </Link>
-          ))}
-        </div>
+        {playbackPolicy === 'signed' && (
+          <span className="row-sign hint" title="Viewers need a playback token">
+            <LockKeyhole />
+            signed
+          </span>
+        )}
+        {audioOnly === true && <span className="hint">audio</span>}
+        {error !== null && (
+          <span className="row-error" title={error.message}>
+            {error.message}
+          </span>
+        )}
+        {tags.length > 0 && (
+          <span className="row-tags">
+            {tags.map((tag) => (
+              <Link
+                key={tag}
+                href={addressOfTag(tag)}
+                className="tag"
+                title={tag}
+                aria-label={`Videos with the tag ${tag}`}
+              >
+                {tag}
+              </Link>
+            ))}
+          </span>
+        )}
       </div>
+      <span className="row-size hint">{size !== null && formatBytes(size)}</span>
       <span className="row-length hint">{duration !== null && formatDuration(duration)}</span>
-      <time className="row-age hint" dateTime={createdAt} title={formatTime(createdAt)}>
-        {formatAge(createdAt, now)}
-      </time>
+      <Age time={createdAt} className="row-age hint" />
       <StatusBadge video={video} />
     </li>
   );

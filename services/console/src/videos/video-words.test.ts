@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { adviceFor, statusWords } from './video-words.ts';
+import { adviceFor, statusIcon, statusWords } from './video-words.ts';
 
 test('each status has a label; `processing` includes the percentage', () => {
   const words = (status: 'uploading' | 'processing' | 'ready' | 'failed') =>
     statusWords({ status, progress: 40, import: null });
-  expect(words('uploading')).toBe('Upload not complete');
+  expect(words('uploading')).toBe('Waiting for a file');
   expect(words('processing')).toBe('Processing 40 %');
   expect(words('ready')).toBe('Ready');
   expect(words('failed')).toBe('Failed');
@@ -30,4 +30,12 @@ test('the label of an import shows its progress', () => {
 test('an unknown error code gets general advice', () => {
   expect(adviceFor('no_video_track')).toContain('audio');
   expect(adviceFor('a_new_code')).toContain('documentation');
+});
+
+test('an upload without a file waits for one, and an import fetches it', () => {
+  expect(statusIcon({ status: 'uploading', import: null })).toBe('waiting');
+  const begun = { url: 'https://a.example/b.mp4', bytes: 0, totalBytes: null, tries: 0, nextTryAt: null };
+  expect(statusIcon({ status: 'uploading', import: { ...begun, failure: null } })).toBe('importing');
+  // The record keeps what was imported.
+  expect(statusIcon({ status: 'ready', import: { ...begun, failure: null } })).toBe('ready');
 });

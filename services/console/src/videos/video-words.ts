@@ -11,7 +11,7 @@ export function statusWords({
 }: Pick<Video, 'status' | 'progress' | 'import'>): string {
   switch (status) {
     case 'uploading':
-      return imported === null ? 'Upload not complete' : importWords(imported);
+      return imported === null ? 'Waiting for a file' : importWords(imported);
     case 'processing':
       return `Processing ${progress} %`;
     case 'ready':
@@ -37,13 +37,13 @@ export function importPercent({
   return Math.floor((100 * bytes) / totalBytes);
 }
 
-/** The colour of a status. */
-export const STATUS_COLOURS = {
-  uploading: 'gray',
-  processing: 'blue',
-  ready: 'teal',
-  failed: 'red',
-} as const satisfies Record<Video['status'], string>;
+/** What the icon of a video shows: its status, and how it gets its file. */
+export type StatusIcon = 'waiting' | 'importing' | 'processing' | 'ready' | 'failed';
+
+export function statusIcon({ status, import: imported }: Pick<Video, 'status' | 'import'>): StatusIcon {
+  if (status !== 'uploading') return status;
+  return imported === null ? 'waiting' : 'importing';
+}
 
 /** The advice about a failed video. Codes of later versions get general advice. */
 export function adviceFor(code: string): string {

@@ -1,5 +1,5 @@
 import { Stack } from '@mantine/core';
-import { useRef, useState } from 'react';
+import { useRef } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { paths } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
@@ -14,6 +14,7 @@ import { Paging } from './paging.tsx';
 import { usePlace } from './place.ts';
 import { useVideoPage } from './queries.ts';
 import { VideoList } from './video-list.tsx';
+import './videos-page.css';
 
 export function VideosPage() {
   const address = readListAddress(useSearch());
@@ -21,34 +22,31 @@ export function VideosPage() {
   const { can } = useSession();
   const { data: page, error, isPlaceholderData, refetch } = useVideoPage(address);
   const list = useRef<HTMLUListElement>(null);
-  const [done, setDone] = useState('');
   usePlace(page === undefined || isPlaceholderData ? undefined : writeListAddress(address), list);
   const change = (changed: Partial<ListAddress>) =>
     navigate(paths.videos + writeListAddress({ ...address, cursor: '', ...changed }), { replace: true });
 
   return (
-    <Stack>
-      <PageTitle>Videos</PageTitle>
-      {can('videos:write') && <DropZone />}
-      <Filters address={address} onChange={change} />
-      <div role="status" className={done === '' ? 'only-for-readers' : 'hint'}>
-        {done}
+    <Stack gap="sm">
+      <div className="video-head">
+        <PageTitle>Videos</PageTitle>
+        {can('videos:write') && <DropZone />}
       </div>
+      <Filters address={address} onChange={change} />
       {error !== null && <ErrorAlert error={error} retry={() => void refetch()} />}
       {page === undefined && error === null && <Loading />}
       {page?.data.length === 0 &&
         (isFiltered(address) || address.cursor !== '' ? <NothingFound /> : <NoVideos />)}
       {page !== undefined && page.data.length > 0 && (
-        <VideoList
-          ref={list}
-          videos={page.data}
-          address={address}
-          isLoading={isPlaceholderData}
-          onDone={setDone}
-        />
+        <VideoList ref={list} videos={page.data} address={address} isLoading={isPlaceholderData} />
       )}
       {page !== undefined && (
-        <Paging address={address} nextCursor={page.nextCursor} isLoading={isPlaceholderData} />
+        <Paging
+          address={address}
+          count={page.data.length}
+          nextCursor={page.nextCursor}
+          isLoading={isPlaceholderData}
+        />
       )}
     </Stack>
   );

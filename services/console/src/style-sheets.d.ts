@@ -1,2 +1,0 @@
-/** The build adds imported style sheets to the page. */
-declare module '*.css';
