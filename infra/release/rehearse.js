@@ -63,10 +63,11 @@ async function rehearsePackages() {
     if (stdout.trim() !== version) throw new Error(`npx ${name} printed ${stdout}`);
     done(`npx ${name} runs`);
   }
-  stranger('npm', ['install', '--no-audit', '--no-fund', '@framelane/client', '@framelane/hls-conformance']);
-  const program = "await import('@framelane/client'); await import('@framelane/hls-conformance')";
+  const libraries = ['@framelane/client', '@framelane/elements', '@framelane/hls-conformance'];
+  stranger('npm', ['install', '--no-audit', '--no-fund', ...libraries]);
+  const program = libraries.map((name) => `await import('${name}');`).join('');
   stranger(PROJECT_NODE, ['--input-type=module', '--eval', program]);
-  done('npm install: both libraries are imported');
+  done('npm install: the libraries are imported');
 }
 
 /** Runs programs in an empty folder, with an empty home directory, and with npm at a registry. */
