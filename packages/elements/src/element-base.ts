@@ -8,3 +8,13 @@ export function define(name: string, element: CustomElementConstructor): void {
   if (customElements !== undefined && customElements.get(name) === undefined)
     customElements.define(name, element);
 }
+
+/** Sets properties again that a page has set before the element was defined: they hide the accessors of the class. */
+export function adoptProperties(element: HTMLElement, names: readonly string[]): void {
+  for (const name of names) {
+    if (!Object.hasOwn(element, name)) continue;
+    const value: unknown = Reflect.get(element, name);
+    Reflect.deleteProperty(element, name);
+    Reflect.set(element, name, value);
+  }
+}

@@ -1,4 +1,4 @@
-import { ElementBase } from '../element-base.ts';
+import { adoptProperties, ElementBase } from '../element-base.ts';
 import { styleSheet } from '../style-sheet.ts';
 import { aspectRatio } from './aspect-ratio.ts';
 import { embedUrl, type FrameOptions, frameUrl } from './frame-url.ts';
@@ -48,12 +48,31 @@ export class FramelanePlayerElement extends ElementBase {
   readonly #changed = new Set<string>();
 
   connectedCallback(): void {
+    adoptProperties(this, ['src', 'token']);
     this.#change('aspect-ratio');
     this.#change('src');
   }
 
   disconnectedCallback(): void {
     this.#unload();
+  }
+
+  /** The attribute `src`: the `embed` URL of a video. */
+  get src(): string {
+    return this.getAttribute('src') ?? '';
+  }
+
+  set src(url: string | null | undefined) {
+    this.#reflect('src', url);
+  }
+
+  /** The attribute `token`. A new token does not load the page again: playback continues. */
+  get token(): string {
+    return this.getAttribute('token') ?? '';
+  }
+
+  set token(token: string | null | undefined) {
+    this.#reflect('token', token);
   }
 
   attributeChangedCallback(name: string, before: string | null, after: string | null): void {
@@ -110,6 +129,11 @@ export class FramelanePlayerElement extends ElementBase {
     return Number(await this.#get('getVolume'));
   }
 
+  #reflect(name: string, value: string | null | undefined): void {
+    if (value === null || value === undefined) this.removeAttribute(name);
+    else this.setAttribute(name, value);
+  }
+
   #call(method: string, value?: unknown): void {
     this.#apply();
     this.#frame?.call(method, value);
@@ -163,7 +187,6 @@ export class FramelanePlayerElement extends ElementBase {
     iframe.setAttribute('part', 'frame');
     iframe.title = this.#title();
     iframe.allow = 'autoplay; fullscreen; picture-in-picture';
-    iframe.allowFullscreen = true;
     if (this.getAttribute('loading') === 'lazy') iframe.loading = 'lazy';
     iframe.src = frameUrl(page, options);
     const emit = (name: string, detail: unknown = null) =>

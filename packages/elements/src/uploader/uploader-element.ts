@@ -1,5 +1,5 @@
 import { FramelaneError } from '@framelane/client/browser';
-import { ElementBase } from '../element-base.ts';
+import { adoptProperties, ElementBase } from '../element-base.ts';
 import { styleSheet } from '../style-sheet.ts';
 import { isAccepted } from './accepted-files.ts';
 import { failureCode, failureWords } from './failure-words.ts';
@@ -56,12 +56,10 @@ export class FramelaneUploaderElement extends ElementBase {
     'lang',
   ];
 
-  /** Requests a ticket in place of the attribute `endpoint`, for example with a header of the page's own. */
-  requestTicket: ((file: File) => Promise<unknown>) | undefined;
-
   #view: UploaderView | undefined;
   #internals: ElementInternals | undefined;
   #words: Words = DEFAULT_WORDS;
+  #requestTicket: ((file: File) => Promise<unknown>) | undefined;
   #isDisabledByForm = false;
   readonly #queue = new UploadQueue(
     sender((file) => this.#ticketFor(file)),
@@ -79,6 +77,7 @@ export class FramelaneUploaderElement extends ElementBase {
 
   connectedCallback(): void {
     if (this.#view !== undefined) return;
+    adoptProperties(this, ['words', 'requestTicket']);
     this.#internals ??= this.attachInternals();
     const root = this.attachShadow({ mode: 'open', delegatesFocus: true });
     root.adoptedStyleSheets = [styleSheet(UPLOADER_CSS)];
@@ -113,6 +112,15 @@ export class FramelaneUploaderElement extends ElementBase {
 
   formResetCallback(): void {
     for (const { id } of this.#queue.items) this.#remove(id);
+  }
+
+  /** Requests a ticket in place of the attribute `endpoint`, for example with a header of the page's own. */
+  get requestTicket(): ((file: File) => Promise<unknown>) | undefined {
+    return this.#requestTicket;
+  }
+
+  set requestTicket(request: ((file: File) => Promise<unknown>) | undefined) {
+    this.#requestTicket = request;
   }
 
   /** The texts that replace the English ones. The attribute has them as JSON. */
@@ -167,7 +175,7 @@ export class FramelaneUploaderElement extends ElementBase {
   }
 
   async #ticketFor(file: File): Promise<Ticket> {
-    if (this.requestTicket !== undefined) return ticketOf(await this.requestTicket(file));
+    if (this.#requestTicket !== undefined) return ticketOf(await this.#requestTicket(file));
     const endpoint = this.getAttribute('endpoint');
     if (endpoint !== null) return requestTicket(new URL(endpoint, document.baseURI).href, file);
     const message = 'Set endpoint of <framelane-uploader> to a URL of your server that returns tickets.';
