@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReadyVideo } from '@framelane/client';
@@ -134,10 +134,12 @@ describeInBrowser('the elements', () => {
     // Methods may be called before the video can be played.
     await page.evaluate(`{
       window.seen = [];
-      for (const name of ['ready', 'play', 'pause', 'timeupdate'])
+      for (const name of ['ready', 'play', 'pause', 'timeupdate', 'ended'])
         ${PLAYER}.addEventListener(name, ({ detail }) => seen.push({ name, detail }));
       ${PLAYER}.mute();
       ${PLAYER}.play();
+      // Not from the frame.
+      postMessage('{"context":"player.js","event":"ended"}', '*');
     }`);
     await page.waitForFunction(
       `seen.some(({ name, detail }) => name === 'timeupdate' && detail.seconds > 0.2)`,
@@ -149,6 +151,7 @@ describeInBrowser('the elements', () => {
     await page.evaluate(`${PLAYER}.setCurrentTime(3)`);
     await page.waitForFunction(`${PLAYER}.getCurrentTime().then((seconds) => seconds === 3)`);
     expect(await page.evaluate(`${PLAYER}.getPaused()`)).toBe(true);
+    expect(await page.evaluate(`seen.some(({ name }) => name === 'ended')`)).toBe(false);
     // Before axe, whose messages to frames of other origins the browser reports.
     expect(opened.problems).toEqual([]);
     expect(await seriousFindings(page)).toEqual([]);
@@ -157,7 +160,7 @@ describeInBrowser('the elements', () => {
   test('an upload is paused, and continues after a reload with the same ticket', async () => {
     await openReadmePage();
     const pauseEarly = `document.addEventListener('upload-progress', ({ detail }) => {
-      if (detail.sent > 0) ${UPLOADER}.shadowRoot.querySelector('[part~="toggle"]').click();
+      if (detail.sent > 16 * 1024 ** 2) ${UPLOADER}.shadowRoot.querySelector('[part~="toggle"]').click();
     })`;
     await page.evaluate(pauseEarly);
     await choose(largeClip);
@@ -209,6 +212,24 @@ describeInBrowser('the elements', () => {
     expect(await page.evaluate(focused)).toMatch(/^Cancel x/);
   });
 
+  test('a file that has gone is said to be unreadable at once', async () => {
+    await openReadmePage();
+    const gone = join(directory, 'gone.mp4');
+    await cp(clip, gone);
+    await page.evaluate(`${UPLOADER}.setAttribute('endpoint', '/missing')`);
+    await choose(gone);
+    await page.waitForFunction(`${ROWS}[0]?.includes('not set up')`);
+    await rm(gone);
+    await page.evaluate(`${UPLOADER}.setAttribute('endpoint', '/tickets')`);
+    await page.evaluate(`${UPLOADER}.shadowRoot.querySelector('[part~="toggle"]').click()`);
+    await page.waitForFunction(`${ROWS}[0]?.includes('cannot be read any more')`);
+    expect((await events('upload-error')).map(({ code }) => code)).toEqual([
+      'ticket_refused',
+      'file_unreadable',
+    ]);
+    expect(opened.requested.filter((url) => url.endsWith('/tickets'))).toEqual([]);
+  });
+
   test('files are dropped, folders and a second file refused, texts replaced', async () => {
     await openReadmePage();
     await page.evaluate(`{
@@ -229,6 +250,22 @@ describeInBrowser('the elements', () => {
     );
     await page.evaluate(`${UPLOADER}.setAttribute('words', '{"puase": "x"}')`);
     expect(await page.evaluate('reported')).toEqual([expect.stringContaining('no text with the name puase')]);
+  });
+
+  test('properties that a page sets before the elements are defined take effect', async () => {
+    await openReadmePage();
+    // In a document without a window no element is defined.
+    await page.evaluate(`{
+      const elsewhere = document.implementation.createHTMLDocument();
+      const uploader = Object.assign(elsewhere.createElement('framelane-uploader'), { words: { chooseOne: 'Datei wählen' } });
+      const player = Object.assign(elsewhere.createElement('framelane-player'), { src: ${JSON.stringify(video.embed)} });
+      document.querySelector('framelane-uploader').replaceWith(uploader);
+      document.body.append(player);
+    }`);
+    const frame = await page.waitForSelector('framelane-player >>> iframe');
+    expect(await frame?.evaluate((element) => element.src)).toBe(video.embed);
+    const button = await page.waitForSelector('framelane-uploader >>> button');
+    expect(await button?.evaluate((element) => element.textContent)).toBe('Datei wählen');
   });
 
   test('a form waits for its files, and has the ids of their videos', async () => {

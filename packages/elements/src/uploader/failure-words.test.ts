@@ -16,7 +16,7 @@ test.each([
   [failure('ticket_problem', 400), 'As the server says.'],
   [failure('quota_exceeded', 403), 'As the server says.'],
   [failure('file_empty'), DEFAULT_WORDS.emptyFile],
-  [new DOMException('', 'NotReadableError'), DEFAULT_WORDS.unreadable],
+  [failure('file_unreadable'), DEFAULT_WORDS.unreadable],
   [new TypeError('internal'), DEFAULT_WORDS.serverFailed],
 ])('the words for %s are %j', (error, words) => expect(failureWords(error, DEFAULT_WORDS)).toBe(words));
 

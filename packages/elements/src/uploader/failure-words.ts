@@ -10,7 +10,7 @@ const OWN: Readonly<Record<string, WordName>> = {
   ticket_invalid: 'notSetUp',
   connection_failed: 'connection',
   upload_incomplete: 'connection',
-  source_changed: 'unreadable',
+  file_unreadable: 'unreadable',
   unexpected_response: 'serverFailed',
 };
 
@@ -28,8 +28,6 @@ const BY_STATUS: Readonly<Record<number, WordName>> = {
  * problem of Framelane or of the page's server.
  */
 export function failureWords(error: unknown, words: Words): string {
-  // A file that was moved or changed on the disk cannot be read.
-  if (error instanceof Error && error.name === 'NotReadableError') return words.unreadable;
   if (!(error instanceof FramelaneError)) return words.serverFailed;
   const { code, status, message } = error;
   const ofPage = words[`error:${code}`];
