@@ -11,11 +11,16 @@ test.each([
   // Many systems know no type of Matroska.
   ['A.mkv', '', true],
   ['a.mkv.txt', 'text/plain', false],
-  ['a', '', false],
+  // Some know none of other videos, either.
+  ['a.mov', '', true],
   ['a.mp4', 'videos/mp4', false],
 ])('%s of the type %j: %p', (name, type, accepted) =>
   expect(isAccepted({ name, type }, ACCEPT)).toBe(accepted),
 );
+
+test('a list of extensions refuses others without a type', () => {
+  expect(isAccepted({ name: 'a.mov', type: '' }, '.mp4,.mkv')).toBe(false);
+});
 
 test('an empty list accepts all', () => {
   expect(isAccepted({ name: 'a.txt', type: 'text/plain' }, ' , ')).toBe(true);
