@@ -30,10 +30,26 @@ test.each(['javascript:alert(1)', 'data:text/html,x', '/v1/embed/ws_1/vid_1', 'v
   (src) => expect(() => embedUrl({ ...NOTHING, src })).toThrow('src must be a whole URL'),
 );
 
-test('an incomplete video is refused', () => {
-  expect(() => embedUrl({ ...NOTHING, videoId: 'vid_1' })).toThrow(
-    'all of base-url, workspace-id and video-id',
-  );
+test.each([['baseUrl'], ['workspaceId'], ['videoId']] as const)(
+  'a video without %s is refused',
+  (missing) => {
+    const video = {
+      ...NOTHING,
+      baseUrl: 'https://video.example.com/v1',
+      workspaceId: 'ws_1',
+      videoId: 'vid_1',
+    };
+    expect(() => embedUrl({ ...video, [missing]: null })).toThrow(
+      'all of base-url, workspace-id and video-id',
+    );
+  },
+);
+
+test('the error names the attribute, and http is a scheme for videos', () => {
+  const video = { ...NOTHING, workspaceId: 'ws_1', videoId: 'vid_1' };
+  expect(() => embedUrl({ ...video, baseUrl: '/v1' })).toThrow('base-url must be a whole URL');
+  const local = 'http://localhost:8080/v1';
+  expect(embedUrl({ ...video, baseUrl: local })?.href).toBe(`${local}/embed/ws_1/vid_1`);
 });
 
 test('the options are parameters, beside those of the URL', () => {

@@ -10,7 +10,10 @@ test.each([
   ['a.wav', 'audio/wav', false],
   // Many systems know no type of Matroska.
   ['A.mkv', '', true],
+  ['A.mkv', 'application/octet-stream', true],
   ['a.mkv.txt', 'text/plain', false],
+  ['.mkv.txt', 'text/plain', false],
+  ['a.txt', 'audio/mpeg4', false],
   // Some know none of other videos, either.
   ['a.mov', '', true],
   ['a.mp4', 'videos/mp4', false],
