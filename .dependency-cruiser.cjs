@@ -1,6 +1,7 @@
 /**
  * Imports only go down:
  *   acceptance → client, hls-conformance, test-kit
+ *   elements → client
  *   framelane → cli → client
  *   framelane → single-node → services → message-bus → service-kit → contracts
  *   services → object-store → contracts
@@ -144,10 +145,23 @@ module.exports = {
       '^(services|packages/(?!client/)|openapi/(?!dist/types))',
     ),
     layer(
-      'only-suites-the-console-and-the-command-line-use-the-client',
-      '^(services/(?!console/)|packages/(?!(acceptance|cli|faults|client)/))',
+      'only-suites-the-console-the-elements-and-the-command-line-use-the-client',
+      '^(services/(?!console/)|packages/(?!(acceptance|cli|elements|faults|client)/))',
       '^packages/client/',
     ),
+    layer(
+      'elements-know-the-client',
+      '^packages/elements/',
+      '^(services|packages/(?!(elements|client)/)|openapi/)',
+    ),
+    layer('nothing-imports-the-elements', '^(services|packages/(?!elements/))', '^packages/elements/'),
+    {
+      name: 'elements-run-in-browsers',
+      severity: 'error',
+      from: { path: '^packages/elements/src/', pathNot: '\\.test\\.ts$' },
+      to: { dependencyTypes: ['core'] },
+    },
+    layer('one-entry-uses-react', '^packages/elements/src/(?!react(/|\\.ts$))', 'node_modules/react/'),
     layer('cli-knows-the-client', '^packages/cli/', '^(services|packages/(?!(cli|client)/)|openapi/)'),
     layer(
       'client-runs-anywhere',

@@ -419,6 +419,18 @@ export const GROUPS = [
     mutate: ['packages/client/src/{api,kept-ticket,list,retries,verify-webhook,wait-until-ready}.ts'],
     tests: ['packages/client/src/*.test.ts', 'packages/client/tests/{client,resources}.test.ts'],
   },
+  pure('elements', 'packages/elements/src', [
+    'player/aspect-ratio',
+    'player/frame-url',
+    'player/player-messages',
+    'uploader/accepted-files',
+    'uploader/dropped-files',
+    'uploader/failure-words',
+    'uploader/request-ticket',
+    'uploader/upload-items',
+    'uploader/upload-queue',
+    'uploader/words',
+  ]),
   pure('library', 'packages/cli/src', [
     'export/file-names',
     'library/http/pages',

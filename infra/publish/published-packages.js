@@ -4,11 +4,15 @@ import { parse } from 'yaml';
 import { ROOT } from '../bootstrap/project.js';
 
 /** The packages that npm gets, by their folders in `packages`. */
-export const PUBLISHED = ['cli', 'client', 'hls-conformance'];
+export const PUBLISHED = ['cli', 'client', 'elements', 'hls-conformance'];
 
 const REPOSITORY = 'https://github.com/framelane/framelane';
 /** Fields that are copied as they are. */
-const KEPT = ['name', 'version', 'description', 'keywords', 'license', 'type', 'sideEffects', 'engines'];
+const KEPT = [
+  ...['name', 'version', 'description', 'keywords', 'license', 'type', 'sideEffects', 'engines'],
+  // Ranges, because the package of the user decides.
+  ...['peerDependencies', 'peerDependenciesMeta'],
+];
 
 /** The published packages of the workspace that a package uses, by their folders. */
 export function publishedDependencies(name) {

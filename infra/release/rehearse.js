@@ -9,6 +9,7 @@ import { obstacleToHelm, unpackHelm } from '../manifests/helm-program.js';
 import { BASE_VALUES } from '../manifests/kustomize-base.js';
 import { PROGRAM } from '../publish/program-manifests.js';
 import { PUBLISHED } from '../publish/published-packages.js';
+import { isPrerendered, writeNextSite } from './next-site.js';
 import { startNpmRegistry } from './npm-registry.js';
 import { startOciRegistry } from './oci-registry.js';
 
@@ -63,10 +64,23 @@ async function rehearsePackages() {
     if (stdout.trim() !== version) throw new Error(`npx ${name} printed ${stdout}`);
     done(`npx ${name} runs`);
   }
-  stranger('npm', ['install', '--no-audit', '--no-fund', '@framelane/client', '@framelane/hls-conformance']);
-  const program = "await import('@framelane/client'); await import('@framelane/hls-conformance')";
+  const libraries = ['@framelane/client', '@framelane/elements', '@framelane/hls-conformance'];
+  stranger('npm', ['install', '--no-audit', '--no-fund', ...libraries]);
+  const program = libraries.map((name) => `await import('${name}');`).join('');
   stranger(PROJECT_NODE, ['--input-type=module', '--eval', program]);
-  done('npm install: both libraries are imported');
+  done('npm install: the libraries are imported');
+  rehearseNextSite(stranger);
+}
+
+/** Builds the site of the guide to Next.js with the published packages. */
+function rehearseNextSite(stranger) {
+  const others = ['next', 'react', 'react-dom'].map((name) => `${name}@${catalog[name]}`);
+  stranger('npm', ['install', '--no-audit', '--no-fund', ...others]);
+  const site = join(folder, 'empty');
+  writeNextSite(site);
+  stranger('npx', ['next', 'build']);
+  if (!isPrerendered(site)) throw new Error('Next.js has not rendered the uploader');
+  done('the site of docs/nextjs.md is built');
 }
 
 /** Runs programs in an empty folder, with an empty home directory, and with npm at a registry. */
@@ -79,7 +93,12 @@ function newStranger(registry) {
   const config = `registry=${registry}\n${registry.replace('http:', '')}:_authToken=none\nupdate-notifier=false\n`;
   writeFileSync(join(home, '.npmrc'), config);
   const PATH = `${join(PROJECT_NODE, '..')}:${process.env.PATH}`;
-  const env = { PATH, HOME: home, NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS ?? '' };
+  const env = {
+    PATH,
+    HOME: home,
+    NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS ?? '',
+    NEXT_TELEMETRY_DISABLED: '1',
+  };
   return (program, args) => {
     const stderr = join(folder, 'stderr');
     const shell = ['-c', 'exec "$@" 2>"$0"', stderr, program, ...args];

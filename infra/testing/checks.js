@@ -51,6 +51,11 @@ const FIRST_CHECKS = [
     run: command('tsc', '--noEmit', '--project', 'services/docs-site'),
   },
   {
+    name: 'element-types',
+    title: 'Types of the elements',
+    run: command('tsc', '--noEmit', '--project', 'packages/elements'),
+  },
+  {
     name: 'api',
     title: 'OpenAPI description',
     run: command('npm', 'run', '--silent', '--prefix', 'openapi', 'lint'),

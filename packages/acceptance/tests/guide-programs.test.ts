@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { upload } from '@framelane/client/node';
 import { findBrowser, openPage, startBrowser } from '@framelane/test-kit/browser';
@@ -9,13 +9,16 @@ import { freePorts } from '@framelane/test-kit/free-ports';
 import { installPackage } from '@framelane/test-kit/installed-package';
 import { requires } from '@framelane/test-kit/requires';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { transform } from 'esbuild';
 import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
+import { saveFiles } from '../src/guide-files.ts';
 import { StartedProgram } from '../src/started-program.ts';
 import { readTarget } from '../src/target.ts';
 
-/** Runs the files that the guides say to save, with the packed client. Frameworks are not started: their handlers are functions. */
+/**
+ * Runs the files that the guides say to save, with the packed client. Frameworks are not started: their handlers are functions. `elements.test.ts` runs
+ * the components of Next.js.
+ */
 
 const GUIDES = join(import.meta.dirname, '../../../docs');
 const SECRET = `whsec_${Buffer.alloc(24, 'guide').toString('base64')}`;
@@ -47,22 +50,13 @@ beforeAll(async () => {
     seconds: 1,
     audio: null,
   });
-  for (const guide of ['nextjs', 'cms', 'html-page']) await saveFiles(guide);
+  for (const guide of ['nextjs', 'cms', 'html-page'])
+    await saveFiles(join(GUIDES, `${guide}.md`), join(directory, guide));
 });
 afterAll(async () => {
   await client.deleteAll();
   await rm(directory, { recursive: true });
 });
-
-/** Saves the files of a guide: blocks after a paragraph that ends with their path. */
-async function saveFiles(guide: string): Promise<void> {
-  const markdown = await readFile(join(GUIDES, `${guide}.md`), 'utf8');
-  const files = markdown.matchAll(/`([\w./[\]-]+\.(?:mjs|jsx?|html))`[^`]*:\n\n```\w+\n([\s\S]*?)```/g);
-  for (const [, path = '', code = ''] of files) {
-    await mkdir(join(directory, guide, dirname(path)), { recursive: true });
-    await writeFile(join(directory, guide, path), code);
-  }
-}
 
 const load = (path: string) => import(pathToFileURL(join(directory, path)).href);
 
@@ -112,18 +106,6 @@ test('Next.js: the webhook handler records signed events once, in the order of t
   await send('evt_4', 'video.deleted', '2026-11-29T10:00:04.000Z', {});
   expect(videos.get('vid_1')).toMatchObject({ status: 'deleted' });
 });
-
-test.each(['app/upload/page.jsx', 'app/videos/[id]/page.jsx'])(
-  'Next.js: %s can be compiled',
-  async (path) => {
-    const { code, warnings } = await transform(await readFile(join(directory, 'nextjs', path), 'utf8'), {
-      loader: 'jsx',
-      jsx: 'automatic',
-    });
-    expect(warnings).toEqual([]);
-    expect(code).toContain('export default');
-  },
-);
 
 test('CMS: the webhook handler updates the entry of the video, and no other', async () => {
   const { handleWebhook } = await load('cms/framelane-webhook.js');

@@ -57,6 +57,12 @@ export async function upload(
   return uploadResumably({ size, ...identity }, resumable, options, send);
 }
 
+/** Options of `uploadVideo` in a web page. */
+export type UploadVideoOptions = UploadOptions & {
+  /** Called with the ticket of the file, a kept one or a new one, before the file is sent. */
+  onTicket?: ((ticket: UploadTicket) => void) | undefined;
+};
+
 /**
  * Uploads a file with a ticket that `requestTicket` gets from your server. The ticket is kept in `localStorage` until the file has arrived.
  * Another call for the same file continues the upload, also after a reload of the page, unless the browser refuses to store the ticket.
@@ -64,7 +70,7 @@ export async function upload(
 export async function uploadVideo(
   file: File,
   requestTicket: () => Promise<UploadTicket>,
-  options: UploadOptions = {},
+  { onTicket, ...options }: UploadVideoOptions = {},
 ): Promise<UploadReceipt> {
   const key = `framelane ${file.name} ${file.size} ${file.lastModified}`;
   const kept = {
@@ -72,7 +78,10 @@ export async function uploadVideo(
     set: (ticket: UploadTicket) => keepTicket(key, JSON.stringify(ticket)),
     delete: () => forgetTicket(key),
   };
-  return uploadWithKeptTicket(file.size, kept, requestTicket, (ticket) => upload(file, ticket, options));
+  return uploadWithKeptTicket(file.size, kept, requestTicket, (ticket) => {
+    onTicket?.(ticket);
+    return upload(file, ticket, options);
+  });
 }
 
 /** Tickets that the browser refused to store, because the page may not use its storage or the storage is full. */

@@ -26,7 +26,7 @@ export async function use(): Promise<void> {
   raw satisfies typeof ticket;
   await upload('a.mp4', ticket, { onProgress: ({ sent, total }) => [sent, total] });
   await uploadInBrowser(new Blob([]), ticket);
-  await uploadVideoInBrowser(new File([], 'a.mp4'), async () => ticket, { retries: 3 });
+  await uploadVideoInBrowser(new File([], 'a.mp4'), async () => ticket, { retries: 3, onTicket: ({ videoId }) => videoId });
   const { videoId } = await uploadVideo(client, 'a.mp4', { title: 'A', playbackPolicy: 'signed' });
   const hls: string = (await client.videos.waitUntilReady(videoId)).hls;
   const deleted: undefined = await client.videos.delete(videoId);

@@ -19,6 +19,7 @@ export const SECTIONS: readonly Section[] = [
       'docs/nextjs.md',
       'docs/phone-uploads.md',
       'docs/cms.md',
+      'packages/elements/README.md',
       'packages/client/README.md',
       'docs/cli.md',
       'docs/mcp.md',
@@ -107,6 +108,7 @@ export const NAMES: Readonly<Record<string, string>> = {
   'infra/helm/README.md': 'helm',
   'packages/acceptance/README.md': 'acceptance-tests',
   'packages/client/README.md': 'client',
+  'packages/elements/README.md': 'elements',
   'packages/framelane/README.md': 'framelane',
   'packages/hls-conformance/README.md': 'hls-conformance',
 };
