@@ -10,6 +10,8 @@ const PAGES: readonly Page[] = [
   { name: 'Keys', path: paths.keys, needs: 'api_keys:read' },
   { name: 'Usage', path: paths.usage, needs: 'usage:read' },
   { name: 'Sessions', path: paths.sessions, needs: 'api_keys:read' },
+  { name: 'Requests', path: paths.requests, needs: 'requests:read' },
+  { name: 'Audit', path: paths.audit, needs: 'audit:read' },
   { name: 'System', path: paths.system, needs: 'administrator' },
 ];
 

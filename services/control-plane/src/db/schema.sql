@@ -690,7 +690,7 @@ CREATE INDEX videos_stored ON public.videos USING btree (workspace_id, environme
 CREATE INDEX videos_to_remove ON public.videos USING btree (remove_at) WHERE ((remove_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_tombstones ON public.videos USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX videos_with_source_to_delete ON public.videos USING btree (delete_source_at) WHERE (delete_source_at IS NOT NULL);
-CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.videos FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('video', 'id', '', 'title,metadata,tags,passthrough,playback_policy,allowed_origins,playback_version,keep_source_days,source_deleted_at,chosen_poster,retried_at,codecs,deleted_at');
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.videos FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('video', 'id', '', 'title,metadata,tags,passthrough,playback_policy,allowed_origins,keep_source_days,source_deleted_at,chosen_poster,retried_at,codecs,deleted_at');
 
 create table watermarks (
   id text not null,

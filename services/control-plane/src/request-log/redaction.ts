@@ -1,4 +1,4 @@
-import { isTypeId, scrubbed } from './shown-text.ts';
+import { isTypeId, originOf, scrubbed } from './shown-text.ts';
 
 /** The parts of a JSON Schema that the redaction reads. */
 export type Schema = {
@@ -110,16 +110,11 @@ function textOf(value: string, schemas: readonly Schema[]): string | number {
   if (schemas.some((schema) => schema['x-logged'] === true)) return scrubbed(value, 500);
   // Numbers in a query are texts until they are validated.
   if (/^-?\d{1,15}$/.test(value) && schemas.some(isNumber)) return Number(value);
-  if (schemas.some(({ format }) => format === 'uri')) return originOf(value);
-  return `[text, length ${value.length}]`;
+  // The path of a URL can be a secret, too: those of some chat services are.
+  const origin = schemas.some(({ format }) => format === 'uri') ? originOf(value) : undefined;
+  return origin ?? `[text, length ${value.length}]`;
 }
 
 function isNumber({ type }: Schema): boolean {
   return type === 'integer' || type === 'number';
-}
-
-/** A path can be a secret, too: those of some chat services are. */
-function originOf(value: string): string {
-  const url = value.length > 2_048 ? null : URL.parse(value);
-  return url === null || url.origin === 'null' ? `[text, length ${value.length}]` : `${url.origin}/…`;
 }

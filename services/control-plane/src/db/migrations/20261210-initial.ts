@@ -35,7 +35,6 @@ const AUDITED: readonly { table: string; type: string; id: string; part?: string
         'passthrough',
         'playback_policy',
         'allowed_origins',
-        'playback_version',
       ],
       ...['keep_source_days', 'source_deleted_at', 'chosen_poster', 'retried_at', 'codecs', 'deleted_at'],
     ],
