@@ -1,6 +1,6 @@
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { createLogger } from '@framelane/service-kit/logger';
-import type { Actor } from '../audit/actor.ts';
+import type { Actor } from '../db/actor.ts';
 import { type Database, openDatabase, openMigrationPool } from '../db/database.ts';
 import type { InstallationSecrets } from '../sealed-values/installation-secrets.ts';
 

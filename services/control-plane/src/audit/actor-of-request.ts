@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { Credential } from '../auth/authentication.ts';
+import { type Actor, asActor } from '../db/actor.ts';
 import { operationOf } from '../http/request-validation.ts';
-import { type Actor, asActor } from './actor.ts';
 
 /** Records what requests with a credential change, whatever their operation is. */
 export const recordActor: RequestHandler = (req, _res, next) => {

@@ -2,21 +2,13 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import type { AuditEventRow } from '../db/schema.ts';
+import type { AuditFilter } from './audit-filter.ts';
 
 /** Days for which audit events are kept. The trigger of the table refuses to delete younger ones. */
 const KEPT_DAYS = 90;
 
 /** Rows that one statement deletes. */
 const BATCH = 5_000;
-
-/** Which events of a workspace to list; undefined for all. */
-export type AuditFilter = {
-  actorId: string | undefined;
-  resourceType: AuditEventRow['resource_type'] | undefined;
-  resourceId: string | undefined;
-  createdAfter: Date | undefined;
-  createdBefore: Date | undefined;
-};
 
 /** One page of a workspace's events. */
 export async function listAuditEvents(

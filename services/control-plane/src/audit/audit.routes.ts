@@ -1,23 +1,19 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { operations } from '@framelane/openapi/types';
-import type { Request } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
 import type { Handlers } from '../http/contract.ts';
 import { pageOf, sendPage } from '../http/pagination.ts';
 import type { AuditService } from './audit.service.ts';
-import type { AuditFilter } from './audit-events.store.ts';
-
-type Query = operations['exportAuditEvents']['parameters']['query'] & {};
+import { readAuditFilter } from './audit-filter.ts';
 
 export function auditRoutes(audit: AuditService, { publicUrl }: { publicUrl: string }) {
   return {
     listAuditEvents: async (req, res) => {
-      const page = await audit.list(credentialOf(req).workspace_id, filterOf(req), pageOf(req));
+      const page = await audit.list(credentialOf(req).workspace_id, readAuditFilter(req.query), pageOf(req));
       sendPage(req, res, publicUrl, page);
     },
     exportAuditEvents: async (req, res) => {
-      const parts = audit.exported(credentialOf(req).workspace_id, filterOf(req));
+      const parts = audit.exported(credentialOf(req).workspace_id, readAuditFilter(req.query));
       // The first page is read before the response begins, so that a failure has a status.
       const header = await parts.next();
       const first = await parts.next();
@@ -36,19 +32,4 @@ export function auditRoutes(audit: AuditService, { publicUrl }: { publicUrl: str
       });
     },
   } satisfies Handlers;
-}
-
-function filterOf(req: Request): AuditFilter {
-  const { actorId, resourceType, resourceId, createdAfter, createdBefore } = req.query as unknown as Query;
-  return {
-    actorId,
-    resourceType,
-    resourceId,
-    createdAfter: timeOf(createdAfter),
-    createdBefore: timeOf(createdBefore),
-  };
-}
-
-function timeOf(text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : new Date(text);
 }

@@ -2,7 +2,8 @@ import type { Database } from '../db/database.ts';
 import { type Page, type PageRequest, toPage } from '../db/keyset-page.ts';
 import { CSV_HEADER, csvLineOf } from './audit-csv.ts';
 import { type AuditEvent, toAuditEvent } from './audit-event-record.ts';
-import { type AuditFilter, deleteOldAuditEvents, listAuditEvents } from './audit-events.store.ts';
+import { deleteOldAuditEvents, listAuditEvents } from './audit-events.store.ts';
+import type { AuditFilter } from './audit-filter.ts';
 
 /** Events that an export reads at once, and at most. */
 const EXPORTED_AT_ONCE = 1_000;

@@ -7,7 +7,7 @@ import {
   PostgresDriver,
   type TransactionSettings,
 } from 'kysely';
-import { type Actor, currentActor } from '../audit/actor.ts';
+import { type Actor, currentActor } from './actor.ts';
 
 /** PostgreSQL whose transactions know who changes something, so that the trigger `record_change` records it. */
 export class AuditedDialect extends PostgresDialect {

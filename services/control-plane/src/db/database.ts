@@ -1,7 +1,7 @@
 import type { Logger } from '@framelane/service-kit/logger';
 import { Kysely, sql } from 'kysely';
 import pg from 'pg';
-import type { Actor } from '../audit/actor.ts';
+import type { Actor } from './actor.ts';
 import { AuditedDialect, sessionOf } from './audited-dialect.ts';
 import { preparing } from './prepared-statements.ts';
 import type { Schema } from './schema.ts';

@@ -43,9 +43,11 @@ const EXAMPLES = Object.values(contract.paths).flatMap((item) =>
   Object.values(item).flatMap(({ operationId = '', requestBody, responses = {} }) =>
     [requestBody, ...Object.values(responses)].flatMap((described) => {
       if (described === undefined) return [];
-      const { content = {} } = ((described as { $ref?: string }).$ref === undefined
-        ? described
-        : resolve((described as { $ref: string }).$ref)) as Content;
+      const { content = {} } = (
+        (described as { $ref?: string }).$ref === undefined
+          ? described
+          : resolve((described as { $ref: string }).$ref)
+      ) as Content;
       return Object.values(content).flatMap(({ schema, example, examples = {} }) => {
         const values = [example, ...Object.values(examples).map((each) => exampleOf(each))];
         return values.flatMap((value) =>

@@ -2,6 +2,7 @@ import type { components } from '@framelane/openapi/types';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
 import { type Page, type PageRequest, toPage } from '../db/keyset-page.ts';
+import type { RequestFilter } from './request-filter.ts';
 import {
   deleteOldRequests,
   findRequest,
@@ -9,7 +10,6 @@ import {
   groupErrors,
   type ListedRequest,
   listRequests,
-  type RequestFilter,
 } from './request-log.store.ts';
 
 type LoggedRequest = components['schemas']['LoggedRequest'];

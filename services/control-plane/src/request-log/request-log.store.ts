@@ -2,6 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import type { RequestLogRow, Schema } from '../db/schema.ts';
+import type { RequestFilter } from './request-filter.ts';
 
 /** The most that is stored of one workspace. Beyond it, the oldest requests are deleted until a tenth is free. */
 export const STORED_ENTRIES = 10_000;
@@ -107,19 +108,6 @@ export async function deleteOldRequests(db: Database, workspaceId: string): Prom
       where workspace_id = ${workspaceId}`.execute(trx);
   });
 }
-
-/** Which requests of a workspace to show; undefined for all. */
-export type RequestFilter = {
-  /** The first digit of the status. */
-  statusClass?: number | undefined;
-  method?: string | undefined;
-  pathPrefix?: string | undefined;
-  keyId?: string | undefined;
-  code?: string | undefined;
-  requestId?: string | undefined;
-  createdAfter?: Date | undefined;
-  createdBefore?: Date | undefined;
-};
 
 function requestsOf(db: Database, workspaceId: string, filter: RequestFilter) {
   const { statusClass, pathPrefix, createdAfter, createdBefore } = filter;

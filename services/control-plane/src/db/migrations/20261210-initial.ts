@@ -28,14 +28,7 @@ const AUDITED: readonly { table: string; type: string; id: string; part?: string
     type: 'video',
     id: 'id',
     columns: [
-      ...[
-        'title',
-        'metadata',
-        'tags',
-        'passthrough',
-        'playback_policy',
-        'allowed_origins',
-      ],
+      ...['title', 'metadata', 'tags', 'passthrough', 'playback_policy', 'allowed_origins'],
       ...['keep_source_days', 'source_deleted_at', 'chosen_poster', 'retried_at', 'codecs', 'deleted_at'],
     ],
   },
