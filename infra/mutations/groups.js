@@ -108,13 +108,12 @@ export const GROUPS = [
   pure('image-files', `${CONTROL_PLANE}/src/image-files`, ['jpeg-metadata', 'png-image']),
   pure('stored-reads', `${CONTROL_PLANE}/src/stored-files`, ['allotment', 'requested-range', 'stored-reads']),
   pure('quotas-rules', `${CONTROL_PLANE}/src/quotas`, ['quotas']),
-  pure('request-log-rules', `${CONTROL_PLANE}/src/request-log`, [
-    'described-operation',
-    'fair-buffer',
-    'logged-headers',
-    'redaction',
-    'shown-text',
-  ]),
+  pure(
+    'request-log-rules',
+    `${CONTROL_PLANE}/src/request-log`,
+    ['described-operation', 'fair-buffer', 'logged-headers', 'redaction', 'shown-text'],
+    ['described-value'],
+  ),
   pure('audit-rules', `${CONTROL_PLANE}/src`, ['audit/{audit-csv,audit-event-record}', 'db/actor']),
   pure('rate-limits', `${CONTROL_PLANE}/src/rate-limits`, [
     'client-network',

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import type { Schema } from './redaction.ts';
+import type { Schema } from './described-value.ts';
 
 type Content = { content?: Record<string, { schema?: Schema }> };
 type Referable<T> = T & { $ref?: string };

@@ -1,7 +1,8 @@
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { describe, expect, test } from '@jest/globals';
 import { resolver } from './described-operation.ts';
-import { Redaction, type Schema } from './redaction.ts';
+import type { Schema } from './described-value.ts';
+import { Redaction } from './redaction.ts';
 
 const contract = readOpenApiDocument() as {
   paths: Record<string, Record<string, Operation>>;

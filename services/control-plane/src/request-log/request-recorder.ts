@@ -6,9 +6,10 @@ import { isDatabaseUnavailable } from '../db/database-unavailable.ts';
 import { routeOf } from '../http/request-validation.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { DescribedOperation, resolver } from './described-operation.ts';
+import type { Schema } from './described-value.ts';
 import { type Buffered, FairBuffer } from './fair-buffer.ts';
 import { loggedRequestHeaders, loggedResponseHeaders } from './logged-headers.ts';
-import { Redaction, type Schema } from './redaction.ts';
+import { Redaction } from './redaction.ts';
 import { type NewEntry, storeRequests } from './request-log.store.ts';
 import { scrubbed } from './shown-text.ts';
 
@@ -156,7 +157,7 @@ function entryOf(
   return {
     id: newId('log'),
     workspace_id: key.workspace_id,
-    request_id: req.id,
+    request_id: scrubbed(req.id, 128),
     key_id: key.id,
     key_last4: key.last4,
     method: req.method,
