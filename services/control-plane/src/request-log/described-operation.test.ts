@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Request } from 'express';
-import { DescribedOperation, resolver } from './described-operation.ts';
+import { describedOperations, resolver } from './described-operation.ts';
 
 const A = { type: 'string' };
 const contract = {
@@ -19,12 +19,12 @@ const operation = {
   requestBody: { content: { 'application/json': { schema: A } } },
   responses: { 200: { content: { 'text/csv': { schema: A } } }, 400: { $ref: '#/components/responses/Bad' } },
 };
-const describe = (schema: object | undefined) =>
-  new DescribedOperation({ openapi: { schema } } as unknown as Request, resolver(contract));
+const operations = describedOperations(resolver(contract));
+const describe = (schema: object | undefined) => operations({ openapi: { schema } } as unknown as Request);
 
 test('what an operation describes', () => {
   const described = describe(operation);
-  expect(described.query()).toEqual({ properties: { limit: { type: 'integer' }, q: A } });
+  expect(described.query).toEqual({ properties: { limit: { type: 'integer' }, q: A } });
   expect(described.requestBody()).toBe(A);
   expect(described.responseBody(400)).toBe(A);
 });
@@ -33,8 +33,13 @@ test('what it does not describe', () => {
   expect(describe(operation).responseBody(200)).toBeUndefined();
   expect(describe(operation).responseBody(500)).toBeUndefined();
   const empty = describe(undefined);
-  expect([empty.query(), empty.requestBody()]).toEqual([{ properties: {} }, undefined]);
+  expect([empty.query, empty.requestBody()]).toEqual([{ properties: {} }, undefined]);
   expect(describe({ requestBody: null }).requestBody()).toBeUndefined();
+});
+
+test('an operation is read once', () => {
+  expect(describe(operation)).toBe(describe(operation));
+  expect(operations({} as Request).query).toEqual({ properties: {} });
 });
 
 test('references', () => {

@@ -22,18 +22,34 @@ export function resolver(contract: object): (ref: string) => Schema | undefined 
       );
 }
 
+const NOTHING: Operation = {};
+
+/** Finds what the contract says about the operation of a validated request. It reads each operation once. */
+export function describedOperations(
+  resolve: (ref: string) => object | undefined,
+): (req: Request) => DescribedOperation {
+  const known = new WeakMap<Operation, DescribedOperation>();
+  return (req) => {
+    const { schema: operation = NOTHING } = (req as { openapi?: { schema?: Operation } }).openapi ?? {};
+    const described = known.get(operation) ?? new DescribedOperation(operation, resolve);
+    known.set(operation, described);
+    return described;
+  };
+}
+
 /** What the contract says about the query and the JSON bodies of an operation. */
 export class DescribedOperation {
+  readonly query: Schema;
   readonly #operation: Operation;
   readonly #resolve: (ref: string) => object | undefined;
 
-  constructor(req: Request, resolve: (ref: string) => object | undefined) {
-    const { openapi } = req as { openapi?: { schema?: Operation } };
-    this.#operation = openapi?.schema ?? {};
+  constructor(operation: Operation, resolve: (ref: string) => object | undefined) {
+    this.#operation = operation;
     this.#resolve = resolve;
+    this.query = this.#query();
   }
 
-  query(): Schema {
+  #query(): Schema {
     const parameters = (this.#operation.parameters ?? []).map((each) => this.#target(each));
     const own = parameters.flatMap(({ in: place, name, schema }) =>
       place === 'query' && name !== undefined && schema !== undefined ? [[name, schema] as const] : [],

@@ -5,7 +5,7 @@ import type { Database } from '../db/database.ts';
 import { isDatabaseUnavailable } from '../db/database-unavailable.ts';
 import { routeOf } from '../http/request-validation.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { DescribedOperation, resolver } from './described-operation.ts';
+import { type DescribedOperation, describedOperations, resolver } from './described-operation.ts';
 import type { Schema } from './described-value.ts';
 import { type Buffered, FairBuffer } from './fair-buffer.ts';
 import { loggedRequestHeaders, loggedResponseHeaders } from './logged-headers.ts';
@@ -46,6 +46,7 @@ export class RequestRecorder {
   handler(contract: object): RequestHandler {
     const resolve = resolver(contract);
     const redaction = new Redaction(resolve);
+    const describe = describedOperations(resolve);
     return (req, res, next) => {
       const startedAt = new Date();
       const body = sentJson(res);
@@ -58,7 +59,7 @@ export class RequestRecorder {
           startedAt,
           body: body(),
           redaction,
-          described: new DescribedOperation(req, resolve),
+          described: describe(req),
         });
       });
       next();
@@ -144,7 +145,7 @@ function entryOf(
   if (key === undefined || route === undefined) return undefined;
   const { startedAt, body, redaction, described } = made;
   const json = {
-    query: JSON.stringify(redaction.redact(req.query, described.query())),
+    query: JSON.stringify(redaction.redact(req.query, described.query)),
     request_headers: JSON.stringify(loggedRequestHeaders(req.headers)),
     request_body: redacted(isJsonBody(req) ? req.body : undefined, described.requestBody(), redaction),
     response_headers: JSON.stringify(loggedResponseHeaders(res.getHeaders() as Record<string, string>)),
