@@ -3,7 +3,6 @@ import { until } from '@framelane/test-kit/until';
 import { expect } from '@jest/globals';
 import {
   click,
-  fill,
   follow,
   heading,
   inspect,
@@ -38,11 +37,11 @@ testInBrowser('from the errors in groups to a request, and to the command that r
   const { page } = opened;
   await follow(page, 'Requests');
   await heading(page, 'Requests');
-  await page.select('select', 'errors');
+  await page.select('main select', 'errors');
   await untilText(page, 'video_not_found: PATCH /v1/videos/{id}');
   await inspect(opened, 'requests-errors');
   await click(page, 'Show the requests with video_not_found: PATCH /v1/videos/{id}');
-  await fill(page, 'Path begins with', `/v1${path}`);
+  await page.locator('::-p-aria([name="Path begins with"][role="searchbox"])').fill(`/v1${path}`);
   await untilText(page, `PATCH /v1${path}`);
   await inspect(opened, 'requests');
   await follow(page, `PATCH /v1${path}`);
@@ -62,9 +61,10 @@ testInBrowser('who changed what, by kind, and as a file', async () => {
   await follow(page, 'Audit');
   await heading(page, 'Audit');
   await untilText(page, `Created API key ${key.id}`);
-  await page.select('select', 'webhook');
-  await page.select('select', 'api_key');
-  await fill(page, 'Id', key.id);
+  await page.select('main select', 'webhook');
+  await untilText(page, 'No changes.');
+  await page.select('main select', 'api_key');
+  await page.locator('::-p-aria([name="Id"][role="searchbox"])').fill(key.id);
   await untilText(page, `Created API key ${key.id}`);
   await inspect(opened, 'audit');
   const href = await page.$eval('a[href*="audit-events/csv"]', (link) => (link as { href: string }).href);
