@@ -8,7 +8,7 @@ import { API_URL, paths } from '../paths.ts';
 import { Copy } from '../ui/copy.tsx';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { Fact, Facts } from '../ui/facts.tsx';
-import { formatClock, formatTime } from '../ui/format.ts';
+import { formatTime } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
 import { NotFound } from '../ui/not-found.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
@@ -51,9 +51,7 @@ function RequestFacts({ request }: { request: Schemas['LoggedRequestDetails'] })
   const { createdAt, durationMs, requestId, code, route, apiKey, query } = request;
   return (
     <Facts>
-      <Fact name="Time">
-        {formatTime(createdAt)}, {formatClock(createdAt)}
-      </Fact>
+      <Fact name="Time">{formatTime(createdAt)}</Fact>
       <Fact name="Duration">{durationMs} ms</Fact>
       <Fact name="Request id">{requestId}</Fact>
       {code !== null && <Fact name="Problem">{code}</Fact>}
