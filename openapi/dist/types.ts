@@ -12236,6 +12236,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoggedRequestDetails"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["RequestNotFound"];
