@@ -108,6 +108,13 @@ export const GROUPS = [
   pure('image-files', `${CONTROL_PLANE}/src/image-files`, ['jpeg-metadata', 'png-image']),
   pure('stored-reads', `${CONTROL_PLANE}/src/stored-files`, ['allotment', 'requested-range', 'stored-reads']),
   pure('quotas-rules', `${CONTROL_PLANE}/src/quotas`, ['quotas']),
+  pure(
+    'request-log-rules',
+    `${CONTROL_PLANE}/src/request-log`,
+    ['described-operation', 'fair-buffer', 'logged-headers', 'redaction', 'shown-text'],
+    ['described-value'],
+  ),
+  pure('audit-rules', `${CONTROL_PLANE}/src`, ['audit/{audit-csv,audit-event-record}', 'db/actor']),
   pure('rate-limits', `${CONTROL_PLANE}/src/rate-limits`, [
     'client-network',
     'failure-limit',
@@ -345,6 +352,9 @@ export const GROUPS = [
     'uploads/stored-uploads',
     'uploads/progress-words',
     'uploads/upload-items',
+    'audit/audit-words',
+    'requests/curl-command',
+    'requests/request-address',
     'usage/figures',
     'videos/bulk',
     'videos/captions-errors',
@@ -504,6 +514,12 @@ export const GROUPS = [
     'deliveries',
     ['webhooks/deliveries.*', 'webhooks/events.service'],
     ['webhook-deliveries', 'webhook-deliveries-store', 'metrics'],
+  ),
+  stores('request-log', ['request-log/request-{recorder,log.service,log.store}'], ['request-log']),
+  stores(
+    'audit',
+    ['audit/{audit.service,audit-events.store,actor-of-request}', 'db/audited-dialect'],
+    ['audit'],
   ),
   stores('events', ['webhooks/event-list.{service,store}'], ['events']),
   stores(

@@ -2218,6 +2218,149 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/requests": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List requests
+         * @description Returns the requests of the last 7 days that had a valid API key of the workspace, newest first. A request appears after about a second.
+         *     Requests of the console and of players without a key are not listed.
+         */
+        get: operations["listRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/requests/{id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a request
+         * @description Returns a request with its headers and bodies. They are stored without secrets and without texts; see the fields.
+         */
+        get: operations["getRequest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/request-errors": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Group failed requests
+         * @description Returns the failed requests of the last 7 days, grouped by problem and operation: up to 100 groups, the most frequent first.
+         */
+        get: operations["listRequestErrors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-events": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List audit events
+         * @description Returns who changed what in the workspace in the last 90 days, newest first. An event is written in the transaction of its change,
+         *     and nobody can change it. It has the names of changed fields, but not their values.
+         */
+        get: operations["listAuditEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-events/csv": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export audit events
+         * @description Returns the events as a CSV file (RFC 4180), newest first: up to 100,000. For more, send the `createdAt` of the last one as `createdBefore`. An
+         *     apostrophe begins a cell that a spreadsheet would run as a formula.
+         */
+        get: operations["exportAuditEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -4161,7 +4304,7 @@ export interface components {
          * @description What a key can be used for. Each operation lists the permissions that it requires.
          * @enum {string}
          */
-        Permission: "videos:read" | "videos:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "usage:read";
+        Permission: "videos:read" | "videos:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "usage:read" | "requests:read" | "audit:read";
         /** @description The API key or the console session of the request, and its permissions. */
         Whoami: {
             /** @description The workspace of the key or session. */
@@ -4714,6 +4857,243 @@ export interface components {
                 /** @description The last complete backup; `null` if there is none. */
                 last: components["schemas"]["SystemBackup"] | null;
             } | null;
+        };
+        /** @description A request of an API key. */
+        LoggedRequest: {
+            /**
+             * @description The entry, as in `GET /requests/{id}`.
+             * @example log_01m7y5g5zrfqetgq3aab1b2c3d
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When the request arrived.
+             * @example 2026-11-21T09:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * @description The `X-Request-Id` of the response. Clients can choose it, so several requests can have the same.
+             * @example req_01m7y5g5zrfqetgq2pn10318gd
+             */
+            requestId: string;
+            /**
+             * @description The method.
+             * @enum {string}
+             */
+            method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+            /**
+             * @description The path as this document has it.
+             * @example /v1/videos/{id}
+             */
+            route: string;
+            /**
+             * @description The path that was requested, without its query.
+             * @example /v1/videos/vid_01m7y5g5zqfqetgq1je8rn7s3t
+             */
+            path: string;
+            /**
+             * @description The status of the response; 499 if the client closed the connection before it.
+             * @example 404
+             */
+            status: number;
+            /**
+             * @description The `code` of the problem; `null` if there was none.
+             * @example video_not_found
+             */
+            code: string | null;
+            /**
+             * @description Milliseconds from the request to the end of the response.
+             * @example 12
+             */
+            durationMs: number;
+            /** @description The key of the request. */
+            apiKey: {
+                /**
+                 * @description The key, as in `GET /api-keys`.
+                 * @example key_01m7y5g5zrfqetgq284dgbj6sj
+                 */
+                id: string;
+                /**
+                 * @description How its secret ends.
+                 * @example 9fQx
+                 */
+                last4: string;
+            };
+        };
+        /** @description One page of requests. */
+        LoggedRequestPage: {
+            /** @description The requests, newest first. */
+            data: components["schemas"]["LoggedRequest"][];
+            /** @description Send it as `cursor` to get the next page; `null` on the last one. */
+            nextCursor: string | null;
+            /** @description Whether there is a next page. */
+            hasMore: boolean;
+        };
+        /**
+         * @description Some headers, by their names in lower case. All others are left out.
+         * @example {
+         *       "content-type": "application/json",
+         *       "user-agent": "curl/8.5.0"
+         *     }
+         */
+        LoggedHeaders: {
+            [key: string]: string;
+        };
+        /**
+         * @description The JSON body as far as it is stored; that of a request has the defaults of missing fields. Numbers, times, ids, values of enumerations
+         *     and the texts of problems are stored. Another text can be a secret, or personal: only its length remains, such as
+         *     `[text, length 24]`. Of a URL only the origin remains. `[left out]` stands for what this document does not describe, and for the
+         *     members of metadata. A body ends after about 16 kB with `[truncated]`. `null`: there was no JSON body.
+         */
+        LoggedBody: unknown;
+        /** @description A request with its headers and bodies. */
+        LoggedRequestDetails: components["schemas"]["LoggedRequest"] & {
+            /**
+             * @description The parameters of the query, with values as those of a body.
+             * @example {
+             *       "status": "ready"
+             *     }
+             */
+            query: {
+                [key: string]: unknown;
+            };
+            requestHeaders: components["schemas"]["LoggedHeaders"];
+            requestBody: components["schemas"]["LoggedBody"];
+            responseHeaders: components["schemas"]["LoggedHeaders"];
+            responseBody: components["schemas"]["LoggedBody"];
+        };
+        /** @description The requests with the same problem at the same operation. */
+        RequestError: {
+            /**
+             * @description The `code` of the problem; `null` if the response had none.
+             * @example video_not_found
+             */
+            code: string | null;
+            /**
+             * @description The status of the responses.
+             * @example 404
+             */
+            status: number;
+            /**
+             * @description The method.
+             * @enum {string}
+             */
+            method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+            /**
+             * @description The path as this document has it.
+             * @example /v1/videos/{id}
+             */
+            route: string;
+            /**
+             * @description The number of such requests.
+             * @example 17
+             */
+            count: number;
+            /**
+             * Format: date-time
+             * @description When the first of them arrived.
+             * @example 2026-11-20T09:00:00.000Z
+             */
+            firstAt: string;
+            /**
+             * Format: date-time
+             * @description When the last of them arrived.
+             * @example 2026-11-21T09:00:00.000Z
+             */
+            lastAt: string;
+            /**
+             * @description The last of them, as in `GET /requests/{id}`.
+             * @example log_01m7y5g5zrfqetgq3aab1b2c3d
+             */
+            lastId: string;
+        };
+        /** @description The failed requests in groups. */
+        RequestErrors: {
+            /** @description The groups, the most frequent first. */
+            data: components["schemas"]["RequestError"][];
+        };
+        /** @description Who made the change. */
+        AuditActor: {
+            /**
+             * @description An API key, a person whom a provider has signed in to the console, the session of a sign-in link, or the administrators' command line.
+             * @enum {string}
+             */
+            type: "api_key" | "person" | "link" | "command_line";
+            /**
+             * @description The key or the session; `null` for the command line.
+             * @example key_01m7y5g5zrfqetgq284dgbj6sj
+             */
+            id: string | null;
+            /**
+             * @description The name of the key, the person or the link at that time.
+             * @example Website back end
+             */
+            name: string;
+        };
+        /** @description What was changed. */
+        AuditResource: {
+            /**
+             * @description The kind of resource.
+             * @enum {string}
+             */
+            type: "workspace" | "limits" | "api_key" | "person" | "sign_in_link" | "session" | "video" | "captions" | "chapters" | "poster" | "download" | "auto_captions" | "watermark" | "webhook";
+            /**
+             * @description Its id. For captions, chapters, posters and downloads that of the video, for a person the e-mail address, for a link its name.
+             * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+             */
+            id: string;
+            /**
+             * @description The language of captions, or the name of a download; `null` for others.
+             * @example null
+             */
+            part: string | null;
+        };
+        /** @description A change of one resource. */
+        AuditEvent: {
+            /**
+             * @description The event.
+             * @example aud_01m7y5g5zrfqetgq3aab1b2c3d
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When the change was made.
+             * @example 2026-11-21T09:00:00.000Z
+             */
+            createdAt: string;
+            actor: components["schemas"]["AuditActor"];
+            /**
+             * @description The `operationId` of the request, or the command of the command line.
+             * @example updateVideo
+             */
+            operation: string;
+            /**
+             * @description The `X-Request-Id` of the request; `null` for the command line.
+             * @example req_01m7y5g5zrfqetgq2pn10318gd
+             */
+            requestId: string | null;
+            /**
+             * @description What was done. A revoked key is `deleted`.
+             * @enum {string}
+             */
+            action: "created" | "updated" | "deleted";
+            resource: components["schemas"]["AuditResource"];
+            /**
+             * @description The names of the fields that an update changed, without their values.
+             * @example [
+             *       "playbackPolicy"
+             *     ]
+             */
+            fields: string[];
+        };
+        /** @description One page of audit events. */
+        AuditEventPage: {
+            /** @description The events, newest first. */
+            data: components["schemas"]["AuditEvent"][];
+            /** @description Send it as `cursor` to get the next page; `null` on the last one. */
+            nextCursor: string | null;
+            /** @description Whether there is a next page. */
+            hasMore: boolean;
         };
     };
     responses: {
@@ -6213,6 +6593,29 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The request is unknown, or older than 7 days, or newer ones have replaced it. */
+        RequestNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "http://localhost:8080/docs/errors/request_not_found",
+                 *       "title": "Request Not Found",
+                 *       "status": 404,
+                 *       "detail": "There is no request log_01m7y5g5zrfqetgq3aab1b2c3d in the log.",
+                 *       "instance": "/v1/requests/log_01m7y5g5zrfqetgq3aab1b2c3d",
+                 *       "code": "request_not_found",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
     };
     parameters: {
         /**
@@ -6384,6 +6787,57 @@ export interface components {
          * @example ses_01m7y5g5zrfqetgq2a7c9d4f1h
          */
         ConsoleSessionId: string;
+        /** @description Only requests whose status begins with this digit: `4xx` are errors of the client, `5xx` those of the service. */
+        StatusClass: "2xx" | "3xx" | "4xx" | "5xx";
+        /** @description Only requests with this method. */
+        Method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+        /**
+         * @description Only requests whose path, or path of this document, begins with this text.
+         * @example /v1/videos
+         */
+        PathPrefix: string;
+        /**
+         * @description Only requests of this key.
+         * @example key_01m7y5g5zrfqetgq284dgbj6sj
+         */
+        KeyId: string;
+        /**
+         * @description Only requests with this problem.
+         * @example video_not_found
+         */
+        Code: string;
+        /**
+         * @description Only requests with this `X-Request-Id`.
+         * @example req_01m7y5g5zrfqetgq2pn10318gd
+         */
+        RequestIdFilter: string;
+        /**
+         * @description Only entries of this time or later.
+         * @example 2026-11-21T09:00:00Z
+         */
+        CreatedAfter: components["schemas"]["Time"];
+        /**
+         * @description Only entries before this time.
+         * @example 2999-11-22T09:00:00Z
+         */
+        CreatedBefore: components["schemas"]["Time"];
+        /**
+         * @description The entry.
+         * @example log_01m7y5g5zrfqetgq3aab1b2c3d
+         */
+        LogId: string;
+        /**
+         * @description Only changes by this key or session.
+         * @example key_01m7y5g5zrfqetgq284dgbj6sj
+         */
+        ActorId: string;
+        /** @description Only changes of this kind of resource. */
+        ResourceType: "workspace" | "limits" | "api_key" | "person" | "sign_in_link" | "session" | "video" | "captions" | "chapters" | "poster" | "download" | "auto_captions" | "watermark" | "webhook";
+        /**
+         * @description Only changes of this resource.
+         * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+         */
+        ResourceId: string;
         /**
          * @description The `id` of the event, the same in every attempt. Ignore an id that you have processed.
          * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
@@ -11610,6 +12064,429 @@ export interface operations {
             };
             401: components["responses"]["SessionRequired"];
             403: components["responses"]["AdministratorRequired"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRequests: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page. Opaque: do not parse or build it. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Only requests whose status begins with this digit: `4xx` are errors of the client, `5xx` those of the service. */
+                status?: components["parameters"]["StatusClass"];
+                /** @description Only requests with this method. */
+                method?: components["parameters"]["Method"];
+                /**
+                 * @description Only requests whose path, or path of this document, begins with this text.
+                 * @example /v1/videos
+                 */
+                path?: components["parameters"]["PathPrefix"];
+                /**
+                 * @description Only requests of this key.
+                 * @example key_01m7y5g5zrfqetgq284dgbj6sj
+                 */
+                keyId?: components["parameters"]["KeyId"];
+                /**
+                 * @description Only requests with this problem.
+                 * @example video_not_found
+                 */
+                code?: components["parameters"]["Code"];
+                /**
+                 * @description Only requests with this `X-Request-Id`.
+                 * @example req_01m7y5g5zrfqetgq2pn10318gd
+                 */
+                requestId?: components["parameters"]["RequestIdFilter"];
+                /**
+                 * @description Only entries of this time or later.
+                 * @example 2026-11-21T09:00:00Z
+                 */
+                createdAfter?: components["parameters"]["CreatedAfter"];
+                /**
+                 * @description Only entries before this time.
+                 * @example 2999-11-22T09:00:00Z
+                 */
+                createdBefore?: components["parameters"]["CreatedBefore"];
+            };
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of requests. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description The next page (RFC 8288). Absent on the last one.
+                     * @example <http://localhost:8080/v1/requests?cursor=WyIyMDI2LTExLTIxVDA5OjAwOjAwLjAwMFoiXQ>; rel="next"
+                     */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "log_01m7y5g5zrfqetgq3aab1b2c3d",
+                     *           "createdAt": "2026-11-21T09:00:00.000Z",
+                     *           "requestId": "req_01m7y5g5zrfqetgq2pn10318gd",
+                     *           "method": "GET",
+                     *           "route": "/v1/videos/{id}",
+                     *           "path": "/v1/videos/vid_01m7y5g5zqfqetgq1je8rn7s3t",
+                     *           "status": 404,
+                     *           "code": "video_not_found",
+                     *           "durationMs": 12,
+                     *           "apiKey": {
+                     *             "id": "key_01m7y5g5zrfqetgq284dgbj6sj",
+                     *             "last4": "9fQx"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextCursor": null,
+                     *       "hasMore": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LoggedRequestPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRequest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The entry.
+                 * @example log_01m7y5g5zrfqetgq3aab1b2c3d
+                 */
+                id: components["parameters"]["LogId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "log_01m7y5g5zrfqetgq3aab1b2c3d",
+                     *       "createdAt": "2026-11-21T09:00:00.000Z",
+                     *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd",
+                     *       "method": "GET",
+                     *       "route": "/v1/videos/{id}",
+                     *       "path": "/v1/videos/vid_01m7y5g5zqfqetgq1je8rn7s3t",
+                     *       "status": 404,
+                     *       "code": "video_not_found",
+                     *       "durationMs": 12,
+                     *       "apiKey": {
+                     *         "id": "key_01m7y5g5zrfqetgq284dgbj6sj",
+                     *         "last4": "9fQx"
+                     *       },
+                     *       "query": {},
+                     *       "requestHeaders": {
+                     *         "user-agent": "curl/8.5.0"
+                     *       },
+                     *       "requestBody": null,
+                     *       "responseHeaders": {
+                     *         "content-type": "application/problem+json"
+                     *       },
+                     *       "responseBody": {
+                     *         "status": 404,
+                     *         "code": "video_not_found"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LoggedRequestDetails"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["RequestNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRequestErrors: {
+        parameters: {
+            query?: {
+                /** @description Only requests whose status begins with this digit: `4xx` are errors of the client, `5xx` those of the service. */
+                status?: components["parameters"]["StatusClass"];
+                /** @description Only requests with this method. */
+                method?: components["parameters"]["Method"];
+                /**
+                 * @description Only requests whose path, or path of this document, begins with this text.
+                 * @example /v1/videos
+                 */
+                path?: components["parameters"]["PathPrefix"];
+                /**
+                 * @description Only requests of this key.
+                 * @example key_01m7y5g5zrfqetgq284dgbj6sj
+                 */
+                keyId?: components["parameters"]["KeyId"];
+                /**
+                 * @description Only requests with this problem.
+                 * @example video_not_found
+                 */
+                code?: components["parameters"]["Code"];
+                /**
+                 * @description Only entries of this time or later.
+                 * @example 2026-11-21T09:00:00Z
+                 */
+                createdAfter?: components["parameters"]["CreatedAfter"];
+                /**
+                 * @description Only entries before this time.
+                 * @example 2999-11-22T09:00:00Z
+                 */
+                createdBefore?: components["parameters"]["CreatedBefore"];
+            };
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The groups. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "code": "video_not_found",
+                     *           "status": 404,
+                     *           "method": "GET",
+                     *           "route": "/v1/videos/{id}",
+                     *           "count": 17,
+                     *           "firstAt": "2026-11-20T09:00:00.000Z",
+                     *           "lastAt": "2026-11-21T09:00:00.000Z",
+                     *           "lastId": "log_01m7y5g5zrfqetgq3aab1b2c3d"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RequestErrors"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAuditEvents: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the previous page. Opaque: do not parse or build it. */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description Only changes by this key or session.
+                 * @example key_01m7y5g5zrfqetgq284dgbj6sj
+                 */
+                actorId?: components["parameters"]["ActorId"];
+                /** @description Only changes of this kind of resource. */
+                resourceType?: components["parameters"]["ResourceType"];
+                /**
+                 * @description Only changes of this resource.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                resourceId?: components["parameters"]["ResourceId"];
+                /**
+                 * @description Only entries of this time or later.
+                 * @example 2026-11-21T09:00:00Z
+                 */
+                createdAfter?: components["parameters"]["CreatedAfter"];
+                /**
+                 * @description Only entries before this time.
+                 * @example 2999-11-22T09:00:00Z
+                 */
+                createdBefore?: components["parameters"]["CreatedBefore"];
+            };
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of events. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description The next page (RFC 8288). Absent on the last one.
+                     * @example <http://localhost:8080/v1/audit-events?cursor=WyIyMDI2LTExLTIxVDA5OjAwOjAwLjAwMFoiXQ>; rel="next"
+                     */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "aud_01m7y5g5zrfqetgq3aab1b2c3d",
+                     *           "createdAt": "2026-11-21T09:00:00.000Z",
+                     *           "actor": {
+                     *             "type": "api_key",
+                     *             "id": "key_01m7y5g5zrfqetgq284dgbj6sj",
+                     *             "name": "Website back end"
+                     *           },
+                     *           "operation": "updateVideo",
+                     *           "requestId": "req_01m7y5g5zrfqetgq2pn10318gd",
+                     *           "action": "updated",
+                     *           "resource": {
+                     *             "type": "video",
+                     *             "id": "vid_01m7y5g5zqfqetgq1je8rn7s3t",
+                     *             "part": null
+                     *           },
+                     *           "fields": [
+                     *             "playbackPolicy"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "nextCursor": null,
+                     *       "hasMore": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditEventPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportAuditEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only changes by this key or session.
+                 * @example key_01m7y5g5zrfqetgq284dgbj6sj
+                 */
+                actorId?: components["parameters"]["ActorId"];
+                /** @description Only changes of this kind of resource. */
+                resourceType?: components["parameters"]["ResourceType"];
+                /**
+                 * @description Only changes of this resource.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                resourceId?: components["parameters"]["ResourceId"];
+                /**
+                 * @description Only entries of this time or later.
+                 * @example 2026-11-21T09:00:00Z
+                 */
+                createdAfter?: components["parameters"]["CreatedAfter"];
+                /**
+                 * @description Only entries before this time.
+                 * @example 2999-11-22T09:00:00Z
+                 */
+                createdBefore?: components["parameters"]["CreatedBefore"];
+                /**
+                 * @description For links in the console, which have no headers. The same as `X-Svc-Workspace`, and only for sessions.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                workspace?: string;
+            };
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example id,createdAt,actorType,actorId,actorName,operation,requestId,action,resourceType,resourceId,resourcePart,fields */
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -48,6 +48,8 @@ const PAGES: Record<string, { path: () => string; shows: string }> = {
   keys: { path: () => 'keys', shows: '.rows > li' },
   usage: { path: () => 'usage', shows: '.chart canvas' },
   sessions: { path: () => 'sessions', shows: '.rows > li' },
+  requests: { path: () => 'requests', shows: '.rows > li' },
+  audit: { path: () => 'audit', shows: '.rows > li' },
   system: { path: () => 'system', shows: 'main h2' },
   missing: { path: () => 'nowhere', shows: 'h1' },
 };
@@ -218,7 +220,7 @@ testInBrowser('on a phone the menu opens the pages, and closes with the choice o
 
 testInBrowser('each page links to its guide, which exists', async () => {
   const { page } = await signIn('--administrator');
-  for (const path of ['videos', 'webhooks', 'keys', 'usage', 'sessions', 'system']) {
+  for (const path of ['videos', 'webhooks', 'keys', 'usage', 'sessions', 'requests', 'audit', 'system']) {
     await page.goto(`${publicUrl}/console/${path}`);
     const link = await page.waitForSelector('.page-head a');
     const url = new URL(String(await (await link?.getProperty('href'))?.jsonValue()));

@@ -55,6 +55,8 @@ const PAGES: Record<string, ConsolePage> = {
     controls: { needs: 'api_keys:write', names: ['Sign out everywhere', 'End …'] },
     showsTexts: true,
   },
+  Requests: { path: '/requests', needs: 'requests:read', showsTexts: false },
+  Audit: { path: '/audit', needs: 'audit:read', showsTexts: true },
   System: { path: '/system', needs: 'administrator', showsTexts: false },
 };
 
@@ -67,6 +69,8 @@ const LINKS: Record<Permission, string[]> = {
   'api_keys:read': ['Keys', 'Sessions'],
   'api_keys:write': [],
   'usage:read': ['Usage'],
+  'requests:read': ['Requests'],
+  'audit:read': ['Audit'],
 };
 const PERMISSIONS = Object.keys(LINKS) as Permission[];
 

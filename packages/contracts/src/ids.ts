@@ -3,7 +3,7 @@ import { TypeID, typeid } from 'typeid-js';
 /** Prefix of a public or internal id. An id is `<prefix>_` and 26 base32 characters of a UUIDv7 (TypeID). */
 export type IdPrefix =
   | ('vid' | 'ws' | 'eng' | 'key' | 'ses' | 'whk' | 'evt' | 'dlv' | 'req' | 'msg' | 'xfr')
-  | 'wmk';
+  | ('wmk' | 'log' | 'aud');
 
 /** A new time-ordered id, e.g. `newId('vid')` → `vid_01k…`. */
 export function newId(prefix: IdPrefix): string {

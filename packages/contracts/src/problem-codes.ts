@@ -112,6 +112,7 @@ export const PROBLEMS = {
   webhook_not_found: { status: 404, title: 'Webhook Not Found' },
   webhook_disabled: { status: 409, title: 'Webhook Disabled' },
   webhook_limit_reached: { status: 409, title: 'Webhook Limit Reached' },
+  request_not_found: { status: 404, title: 'Request Not Found' },
   delivery_not_found: { status: 404, title: 'Delivery Not Found' },
 
   // The internal API

@@ -13,6 +13,8 @@ declare global {
     interface Locals {
       /** Code of the problem that the request failed with, if any. */
       problemCode?: string;
+      /** The body of that problem. */
+      problem?: Readonly<Record<string, unknown>>;
     }
   }
 }
@@ -108,6 +110,7 @@ export function sendProblem(
   end: (text: string) => void = (text) => void res.end(text),
 ): void {
   const text = JSON.stringify(body);
+  res.locals.problem = body;
   res.status(Number(body.status)).set('Cache-Control', 'no-store').removeHeader('ETag');
   // Neither res.type nor res.send: they add a charset parameter, which JSON does not have (RFC 8259 §11).
   res.setHeader('Content-Type', 'application/problem+json');

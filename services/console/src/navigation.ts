@@ -1,7 +1,9 @@
 import Activity from 'lucide-react/icons/activity';
 import ChartNoAxesColumn from 'lucide-react/icons/chart-no-axes-column';
 import Clapperboard from 'lucide-react/icons/clapperboard';
+import History from 'lucide-react/icons/history';
 import KeyRound from 'lucide-react/icons/key-round';
+import ScrollText from 'lucide-react/icons/scroll-text';
 import Users from 'lucide-react/icons/users';
 import Webhook from 'lucide-react/icons/webhook';
 import { paths } from './paths.ts';
@@ -24,6 +26,8 @@ const PAGES: readonly Page[] = [
   { name: 'Keys', path: paths.keys, needs: 'api_keys:read', Icon: KeyRound, guide: 'keys-and-permissions' },
   { name: 'Usage', path: paths.usage, needs: 'usage:read', Icon: ChartNoAxesColumn, guide: 'usage' },
   { name: 'Sessions', path: paths.sessions, needs: 'api_keys:read', Icon: Users, guide: 'console#sessions' },
+  { name: 'Requests', path: paths.requests, needs: 'requests:read', Icon: ScrollText, guide: 'requests' },
+  { name: 'Audit', path: paths.audit, needs: 'audit:read', Icon: History, guide: 'audit' },
   { name: 'System', path: paths.system, needs: 'administrator', Icon: Activity, guide: 'monitoring' },
 ];
 

@@ -18,5 +18,8 @@ export const paths = {
   keys: '/keys',
   usage: '/usage',
   sessions: '/sessions',
+  requests: '/requests',
+  request: (id: string) => `/requests/${id}`,
+  audit: '/audit',
   system: '/system',
 };

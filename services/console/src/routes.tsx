@@ -25,6 +25,15 @@ const SessionsPage = lazyPage(
   async () => (await import('./sessions/sessions-page.tsx')).SessionsPage,
   LoadFailure,
 );
+const RequestsPage = lazyPage(
+  async () => (await import('./requests/requests-page.tsx')).RequestsPage,
+  LoadFailure,
+);
+const RequestPage = lazyPage(
+  async () => (await import('./requests/request-page.tsx')).RequestPage,
+  LoadFailure,
+);
+const AuditPage = lazyPage(async () => (await import('./audit/audit-page.tsx')).AuditPage, LoadFailure);
 const SystemPage = lazyPage(async () => (await import('./system/system-page.tsx')).SystemPage, LoadFailure);
 
 export function Routes() {
@@ -43,6 +52,11 @@ export function Routes() {
         <Route path={paths.keys} component={KeysPage} />
         <Route path={paths.usage} component={UsagePage} />
         <Route path={paths.sessions} component={SessionsPage} />
+        <Route path={paths.requests} component={RequestsPage} />
+        <Route<{ id: string }> path={paths.request(':id')}>
+          {({ id }) => <RequestPage key={id} id={id} />}
+        </Route>
+        <Route path={paths.audit} component={AuditPage} />
         <Route path={paths.system} component={SystemPage} />
         <Route>
           <NotFound what="page" />

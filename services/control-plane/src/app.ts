@@ -10,6 +10,8 @@ import {
 import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
+import { recordActor } from './audit/actor-of-request.ts';
+import { auditRoutes } from './audit/audit.routes.ts';
 import { autoCaptionsRoutes } from './auto-captions/auto-captions.routes.ts';
 import { captionsRoutes } from './captions/captions.routes.ts';
 import { chapterRoutes } from './chapters/chapters.routes.ts';
@@ -32,6 +34,7 @@ import { playbackCors, playbackRoutes, playlistCompression } from './playback/pl
 import { viewerReader } from './playback/viewer.ts';
 import { posterRoutes } from './posters/posters.routes.ts';
 import { referencePage } from './reference-page/reference-page.ts';
+import { requestLogRoutes } from './request-log/request-log.routes.ts';
 import { systemRoutes } from './system/system.routes.ts';
 import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
 import { usageRoutes } from './usage/usage.routes.ts';
@@ -82,7 +85,10 @@ export function createApp(context: Context): Express {
       adminCommand: context.adminCommand,
     }),
   );
-  app.use('/v1', asOne(noStore, ...validation, ...traceOperations(context.tracing), toRouter(routes)));
+  const recorder = context.requestRecorder;
+  const recording = recorder === undefined ? [] : [recorder.handler(served)];
+  const tracing = traceOperations(context.tracing);
+  app.use('/v1', asOne(noStore, ...recording, ...validation, ...tracing, recordActor, toRouter(routes)));
   const docs = new DocsSite(context.docsFrontEnd, config.publicUrl);
   app.use('/docs', docs.pages());
   app.get(['/llms.txt', '/llms-full.txt'], docs.forLanguageModels());
@@ -120,6 +126,8 @@ function handlers(context: Context, entityTags: EntityTags) {
       idempotent,
     ),
     ...eventRoutes(context.eventList, { publicUrl: config.publicUrl }),
+    ...requestLogRoutes(context.requestLog, { publicUrl: config.publicUrl }),
+    ...auditRoutes(context.audit, { publicUrl: config.publicUrl }),
     ...embedRoutes(context.embed, context.playerPage),
     ...playbackRoutes({
       playback: context.playback,

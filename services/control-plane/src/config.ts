@@ -74,6 +74,7 @@ const settings = z.object({
     .refine((codecs) => codecs !== null, `must be some of ${VIDEO_CODECS.join(', ')}, separated by commas`)
     .default([]),
   HDR: z.enum(HDR_CHOICES, `must be ${HDR_CHOICES.join(' or ')}`).default(HDR_CHOICES[0]),
+  REQUEST_LOG: z.enum(['yes', 'no'], 'must be yes or no').default('yes'),
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
   SOURCE_RETENTION_DAYS: setting.integer(0, 3650).optional(),
   SEGMENT_SERVING: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
@@ -149,6 +150,8 @@ export type ControlPlaneConfig = {
   codecs: readonly AlternativeCodec[];
   /** What becomes of high dynamic range in these codecs by default. */
   hdr: HdrChoice;
+  /** Whether the requests of API keys are stored for their workspaces. */
+  requestLog: boolean;
   rateLimits: {
     /** Requests that one API key or console session can send per minute to each control plane; 0 means no limit. */
     requestsPerMinute: number;
@@ -231,6 +234,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     packaging: values.PACKAGING,
     codecs: codecsSettingOf(values),
     hdr: values.HDR,
+    requestLog: values.REQUEST_LOG === 'yes',
     rateLimits: {
       requestsPerMinute: values.RATE_LIMIT_REQUESTS_PER_MINUTE,
       failuresPerMinute: values.RATE_LIMIT_FAILURES_PER_MINUTE,

@@ -62,6 +62,7 @@ export class ControlPlane {
     this.#context.leaseGrace.start();
     for (const loop of this.#context.loops) loop.start();
     this.#context.bandwidth.start();
+    this.#context.requestRecorder?.start();
     return { port, internalPort };
   }
 
@@ -129,7 +130,7 @@ export class ControlPlane {
   }
 
   /**
-   * Stops in order: the public listener, the events of engines, the internal listener, background work, the bandwidth count, the database.
+   * Stops in order: the public listener, the events of engines, the internal listener, background work, the bandwidth count, the request log, the database.
    */
   async stop(): Promise<void> {
     this.#context.leaseGrace.stop();
@@ -159,6 +160,11 @@ export class ControlPlane {
           },
         },
         { name: 'bandwidth', limitMs: STOP_LIMITS_MS.bandwidth, run: () => this.#context.bandwidth.stop() },
+        {
+          name: 'request log',
+          limitMs: STOP_LIMITS_MS.requestLog,
+          run: async () => this.#context.requestRecorder?.stop(),
+        },
         { name: 'database', limitMs: STOP_LIMITS_MS.database, run: () => this.#context.db.destroy() },
       ],
       this.#context.logger,

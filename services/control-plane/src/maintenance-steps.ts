@@ -32,6 +32,8 @@ export function maintenanceSteps(
     'record-stored-bytes': { everySeconds: HOUR, run: () => deps.usage.recordStored() },
     'reseal-secrets': { everySeconds: HOUR, run: () => resealing.reseal() },
     'prune-webhook-events': { everySeconds: DAY, run: () => webhookDeliveries.prune() },
+    'prune-request-log': { everySeconds: HOUR, run: () => deps.requestLog.prune() },
+    'prune-audit-events': { everySeconds: DAY, run: () => deps.audit.prune() },
     'prune-tombstones': { everySeconds: DAY, run: () => videos.pruneTombstones() },
   };
 }

@@ -1,5 +1,6 @@
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { AttemptsService } from './attempts/attempts.service.ts';
+import { AuditService } from './audit/audit.service.ts';
 import { AutoCaptionsService } from './auto-captions/auto-captions.service.ts';
 import { withdrawCaptions } from './auto-captions/withdraw-captions.ts';
 import { findLastBackup } from './backups/backup-state.store.ts';
@@ -26,6 +27,8 @@ import { PreviewsService } from './playback/previews.service.ts';
 import { pickPoster } from './posters/picked-poster.ts';
 import { PostersService } from './posters/posters.service.ts';
 import { QuotasService } from './quotas/quotas.service.ts';
+import { RequestLogService } from './request-log/request-log.service.ts';
+import { RequestRecorder } from './request-log/request-recorder.ts';
 import { ResealingService } from './sealed-values/resealing.service.ts';
 import { StoredFiles } from './stored-files/stored-files.ts';
 import { StoredReads } from './stored-files/stored-reads.ts';
@@ -55,7 +58,7 @@ export function createServices(
   infrastructure: Infrastructure,
   workAfterCommit: WorkAfterCommit,
 ) {
-  const { bus, objects, db, clock, logger, checks, guard, contentKeys, webhookKeys, importKeys } =
+  const { bus, objects, db, clock, logger, metrics, checks, guard, contentKeys, webhookKeys, importKeys } =
     infrastructure;
   const { webhookDeliveries, onDelivery } = workAfterCommit;
   const videos = videoServices(config, infrastructure, workAfterCommit);
@@ -75,6 +78,9 @@ export function createServices(
     ...accessServices(config, infrastructure),
     webhooks: new WebhookEndpointsService({ db, clock, guard, sealingKeys: webhookKeys, onDelivery }),
     eventList: new EventListService(db),
+    audit: new AuditService(db),
+    requestLog: new RequestLogService(db),
+    requestRecorder: config.requestLog ? new RequestRecorder({ db, logger, metrics }) : undefined,
     idempotency: new IdempotencyService({ db, logger }),
     resealing: new ResealingService({ db, logger, contentKeys, webhookKeys, importKeys }),
     system: new SystemService({

@@ -5,6 +5,7 @@ export const STOP_LIMITS_MS = {
   internalListener: 3_000,
   background: 15_000,
   bandwidth: 3_000,
+  requestLog: 3_000,
   database: 3_000,
 } as const;
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { newId } from '@framelane/contracts/ids';
 import { pngOf } from '@framelane/test-kit/png';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
@@ -166,11 +167,19 @@ describe('resources of another workspace are 404', () => {
       .send(pngOf(4, 4))
       .expect(201);
     const session = await signIn({ ...plane, workspaceId });
+    const logged = await until(() =>
+      plane.db
+        .selectFrom('request_log')
+        .select('id')
+        .where('workspace_id', '=', workspaceId)
+        .executeTakeFirst(),
+    );
     foreign = {
       videos: { id: videoId, code: 'video_not_found' },
       webhooks: { id: webhook.id, deliveryId: delivery.id, code: 'webhook_not_found' },
       'api-keys': { id: key.id, code: 'api_key_not_found' },
       watermarks: { id: watermark.body.id, code: 'watermark_not_found' },
+      requests: { id: logged.id, code: 'request_not_found' },
       console: { id: session.id, code: 'console_session_not_found' },
     };
   });

@@ -6,6 +6,7 @@ import { ResponseCheck } from '@framelane/openapi-tools/response-check';
 import { jpegOf } from '@framelane/test-kit/jpeg';
 import { pngOf } from '@framelane/test-kit/png';
 import { TcpProxy } from '@framelane/test-kit/tcp-proxy';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import express from 'express';
 import { sql } from 'kysely';
@@ -58,6 +59,7 @@ beforeAll(async () => {
   redirecting = await plane.startAnother({ playback: { mode: 'redirect', cdnUrl: undefined } });
   await sql`drop schema public cascade`.execute(broken.db);
   databaseProxy.cut();
+  secrets.add(plane.apiKey);
 });
 afterAll(async () => {
   databaseProxy.heal();
@@ -175,6 +177,19 @@ const PICTURES: Record<string, string> = {
   getPreviewWebp: 'preview.webp',
   getPreviewGif: 'preview.gif',
 };
+
+/** The id of a request in the log. */
+const loggedRequest = shared(async () => {
+  const { id } = await until(async () => {
+    await send({ method: 'get' }, { path: '/auth/whoami' });
+    return plane.db
+      .selectFrom('request_log')
+      .select('id')
+      .where('workspace_id', '=', plane.workspaceId)
+      .executeTakeFirst();
+  });
+  return id;
+});
 
 /** The URL of a picture that is made. */
 const picture = shared(async (name: string, policy: Policy = 'public') => {
@@ -299,6 +314,11 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   deleteWatermark: async () => ({ path: await watermark() }),
   createPlaybackToken: async () => ({ path: `${await newVideo()}/playback-tokens`, body: {} }),
   listEvents: async () => ({ path: '/events' }),
+  listRequests: async () => ({ path: '/requests?limit=1' }),
+  getRequest: async () => ({ path: `/requests/${await loggedRequest()}` }),
+  listRequestErrors: async () => ({ path: '/request-errors' }),
+  listAuditEvents: async () => ({ path: '/audit-events?limit=1' }),
+  exportAuditEvents: async () => ({ path: '/audit-events/csv' }),
   listWebhooks: async () => ({ path: '/webhooks?limit=1' }),
   createWebhook: async () => ({ path: '/webhooks', body: { url: 'http://127.0.0.1:9/' } }),
   getWebhook: async () => ({ path: `/webhooks/${await newWebhook()}` }),
@@ -639,6 +659,12 @@ const OF_KIND = { required: OF_KEYED, possible: OF_STREAMS, none: OF_STATIC };
 
 const check = new ResponseCheck(readOpenApiDocument());
 
+/** API keys, secrets of webhooks, upload tokens and playback tokens, as responses contain them. */
+const SECRETS = /(?<=")(svc_(live|test)_\w{43}|whsec_[\w+/=]{20,}|ut_[\w-]{20,}|eyJ[\w.-]{20,})(?=")/g;
+
+/** Those that were sent or returned. */
+const secrets = new Set<string>();
+
 describe.each([...Map.groupBy(documentedResponses(), ({ operationId }) => operationId)])(
   '%s',
   (_, documentedResponses) => {
@@ -649,9 +675,40 @@ describe.each([...Map.groupBy(documentedResponses(), ({ operationId }) => operat
         throw new Error(`No request is known for ${operationId} with status ${status}`);
       const response = await sendFor(documented);
       const body = Buffer.from(response.body);
+      for (const [secret] of body.toString().matchAll(SECRETS)) secrets.add(secret);
       expect([response.status, status < 400 ? '' : body.toString()]).toEqual([status, expect.any(String)]);
       expect(check.violations(template, method, { status, headers: response.headers, body })).toEqual([]);
       if (codes.length > 0) expect(codes).toContain(JSON.parse(body.toString()).code);
     });
   },
 );
+
+/** The operations that clients with a key or a session can use. */
+const KEYED = documentedResponses().filter(({ apiKey, status }) => apiKey === 'required' && status < 400);
+
+/** Operations that write nothing which is somebody's choice. */
+const WITHOUT_AUDIT = ['createPlaybackToken', 'testWebhook', 'redeliverWebhookDelivery'];
+
+test('the audit log has the changes of all operations above', async () => {
+  const rows = await plane.db.selectFrom('audit_events').select('operation').distinct().execute();
+  const changing = new Set(
+    KEYED.flatMap(({ method, operationId }) => (method === 'get' ? [] : [operationId])),
+  );
+  for (const operation of WITHOUT_AUDIT) changing.delete(operation);
+  expect(rows.map(({ operation }) => operation).sort()).toEqual([...changing].sort());
+});
+
+test('the request log has all operations above, and no secret that they got or returned', async () => {
+  const expected = new Set(KEYED.map(({ method, template }) => `${method.toUpperCase()} /v1${template}`));
+  const stored = await until(
+    async () => {
+      const rows = await plane.db.selectFrom('request_log').selectAll().execute();
+      const found = new Set(rows.map(({ method, route }) => `${method} ${route}`));
+      return [...expected].every((operation) => found.has(operation)) && rows;
+    },
+    { seconds: 10 },
+  );
+  expect(secrets.size).toBeGreaterThan(5);
+  const text = JSON.stringify(stored);
+  expect([...secrets].filter((secret) => text.includes(secret))).toEqual([]);
+});

@@ -446,6 +446,11 @@ export const PROBLEM_WORDS: Readonly<Record<ProblemCode, ProblemWords>> = {
     'Delete one first, or let one receiver distribute the events.',
     'webhooks',
   ),
+  request_not_found: no(
+    'The request log has no entry with this id. It keeps requests for 7 days, and at most 10,000 of a workspace.',
+    'List the requests.',
+    'requests',
+  ),
   delivery_not_found: no(
     'The webhook has no delivery with this id. Deliveries are kept for a limited time.',
     'List the deliveries of the webhook.',

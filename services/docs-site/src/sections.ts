@@ -56,6 +56,8 @@ export const SECTIONS: readonly Section[] = [
       'docs/keys-and-permissions.md',
       'docs/webhooks.md',
       'docs/idempotency.md',
+      'docs/requests.md',
+      'docs/audit.md',
       'docs/usage.md',
       'docs/quotas.md',
       'docs/limits.md',

@@ -11,6 +11,7 @@ import { BackupError, DamagedBackupError, UnknownFormatError } from '../backups/
 import { UnsealError } from '../backups/sealed-text.ts';
 import { ConsolePeopleService } from '../console-people/console-people.service.ts';
 import { ConsoleSessionsService } from '../console-sessions/console-sessions.service.ts';
+import type { Actor } from '../db/actor.ts';
 import { isDatabaseUnavailable } from '../db/database-unavailable.ts';
 import { migrateToLatest } from '../db/migrations.ts';
 import { QuotasService } from '../quotas/quotas.service.ts';
@@ -48,8 +49,9 @@ function adminProgram(host: AdminHost, onFailure: () => void): Command {
     host.write(options.json ? `${terminalJson(JSON.stringify(result, null, 2))}\n` : describe(result));
     if (isFailure?.(result)) onFailure();
   };
-  const action: CommandAction = (work, describe) => async (options) => {
-    print(await withServices(host, (services) => work(services, options)), options, describe);
+  const action: CommandAction = (work, describe) => async (options, command) => {
+    const result = await withServices(host, operationOf(command), (services) => work(services, options));
+    print(result, options, describe);
   };
   const program = new Command(host.calledAs)
     .description(
@@ -70,19 +72,39 @@ function adminProgram(host: AdminHost, onFailure: () => void): Command {
   return program;
 }
 
-/** Migrates the database to the latest schema before the work. */
-function withServices<T>(host: AdminHost, work: (services: AdminServices) => Promise<T>): Promise<T> {
-  return withDatabase(host, async (db) => {
-    await migrateToLatest(db);
-    const logger = createLogger({ service: 'admin', level: 'silent' });
-    return await work({
-      workspaces: new WorkspacesService({ db }),
-      keys: new ApiKeysService({ db, logger }),
-      quotas: new QuotasService({ db }),
-      people: new ConsolePeopleService({ db }),
-      consoleSessions: () => new ConsoleSessionsService({ db, logger, publicUrl: host.publicUrl() }),
-    });
-  });
+/** E.g. `key create`. */
+function operationOf(command: Command): string {
+  return [command.parent?.parent ? command.parent.name() : [], command.name()].flat().join(' ');
+}
+
+/** Migrates the database to the latest schema before the work. The audit log has what the work changes. */
+function withServices<T>(
+  host: AdminHost,
+  operation: string,
+  work: (services: AdminServices) => Promise<T>,
+): Promise<T> {
+  const actor: Actor = {
+    type: 'command_line',
+    id: null,
+    name: 'Command line',
+    operation,
+    requestId: null,
+  };
+  return withDatabase(
+    host,
+    async (db) => {
+      await migrateToLatest(db);
+      const logger = createLogger({ service: 'admin', level: 'silent' });
+      return await work({
+        workspaces: new WorkspacesService({ db }),
+        keys: new ApiKeysService({ db, logger }),
+        quotas: new QuotasService({ db }),
+        people: new ConsolePeopleService({ db }),
+        consoleSessions: () => new ConsoleSessionsService({ db, logger, publicUrl: host.publicUrl() }),
+      });
+    },
+    actor,
+  );
 }
 
 /** Errors whose message is for the administrator. */

@@ -1,5 +1,5 @@
 import { terminalText } from '@framelane/service-kit/terminal-text';
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ApiKeysService } from '../api-keys/api-keys.service.ts';
 import { PERMISSIONS } from '../api-keys/permissions.ts';
 import type { ConsolePeopleService } from '../console-people/console-people.service.ts';
@@ -23,7 +23,7 @@ export type AdminServices = {
 export type CommandAction = <T, Options extends { json?: boolean }>(
   work: (services: AdminServices, options: Options) => Promise<T>,
   describe: (result: T) => string,
-) => (options: Options) => Promise<void>;
+) => (options: Options, command: Command) => Promise<void>;
 
 /** Prints the result of a command as text or as JSON. The exit code is 1 if the result is a failure. */
 export type PrintResult = <T>(

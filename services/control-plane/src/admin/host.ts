@@ -1,5 +1,6 @@
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { createLogger } from '@framelane/service-kit/logger';
+import type { Actor } from '../db/actor.ts';
 import { type Database, openDatabase, openMigrationPool } from '../db/database.ts';
 import type { InstallationSecrets } from '../sealed-values/installation-secrets.ts';
 
@@ -29,13 +30,17 @@ export type AdminHost = {
   writeError(text: string): void;
 };
 
-/** Opens the database, which may have no schema yet, and closes it after the work. */
-export async function withDatabase<T>(host: AdminHost, work: (db: Database) => Promise<T>): Promise<T> {
+/** Opens the database, which may have no schema yet, and closes it after the work. The audit log has what `actor` changes. */
+export async function withDatabase<T>(
+  host: AdminHost,
+  work: (db: Database) => Promise<T>,
+  actor?: Actor,
+): Promise<T> {
   const database = await host.provideDatabase();
   try {
     // Results and errors are printed; a log would repeat them.
     const logger = createLogger({ service: 'admin', level: 'silent' });
-    const db = openDatabase(openMigrationPool(database.url, logger));
+    const db = openDatabase(openMigrationPool(database.url, logger, actor));
     try {
       return await work(db);
     } finally {

@@ -79,14 +79,14 @@ export function addKeyCommands(program: Command, action: CommandAction): void {
     .description('revoke an API key, even the last one')
     .argument('<id>', 'its id, as in the list')
     .option('--json', 'print JSON')
-    .action((id: string, options: Options) =>
+    .action((id: string, options: Options, command: Command) =>
       action(
         async ({ keys }) => {
           await keys.revokeAny(id);
           return { id, status: 'revoked' };
         },
         () => `Revoked ${id}.\n`,
-      )(options),
+      )(options, command),
     );
 }
 

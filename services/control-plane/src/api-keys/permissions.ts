@@ -9,4 +9,6 @@ export const PERMISSIONS: readonly Permission[] = [
   'api_keys:read',
   'api_keys:write',
   'usage:read',
+  'requests:read',
+  'audit:read',
 ];

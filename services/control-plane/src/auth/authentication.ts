@@ -29,6 +29,8 @@ declare global {
     interface Request {
       /** The verified credential, on operations that require one. */
       credential?: Credential;
+      /** The valid key of the request, even if the request is then refused. */
+      verifiedKey?: VerifiedKey;
     }
   }
 }
@@ -71,6 +73,7 @@ export function authentication(
 
   return async (req, permissions, { acceptsKeys = true, workspaceId } = {}) => {
     const credentials = await verify(req, acceptsKeys);
+    if (credentials[0].kind === 'key') req.verifiedKey = credentials[0];
     limits.requests.count(credentials[0].id, req);
     const chosen = acceptsKeys
       ? chooseWorkspace(credentials, req.get('x-svc-workspace'), { fallback: workspaceId })

@@ -10,12 +10,13 @@ export type RowText = string;
 
 /**
  * What a backup leaves out: the migrations, which a restore runs itself; what the running processes say about themselves; the
- * backups of this database; and sign-ins, so that a backup signs nobody in.
+ * backups of this database; sign-ins, so that a backup signs nobody in; and the requests of the last days.
  */
 const LEFT_OUT = [
   ...['kysely_migration', 'kysely_migration_lock'],
   ...['engines', 'maintenance_steps', 'backup_state'],
   ...['console_codes', 'console_sessions'],
+  ...['request_log', 'request_log_sizes'],
 ];
 
 /** Rows that one query reads. Some have an image of a few megabytes. */

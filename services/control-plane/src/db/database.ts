@@ -1,6 +1,8 @@
 import type { Logger } from '@framelane/service-kit/logger';
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import pg from 'pg';
+import type { Actor } from './actor.ts';
+import { AuditedDialect, sessionOf } from './audited-dialect.ts';
 import { preparing } from './prepared-statements.ts';
 import type { Schema } from './schema.ts';
 
@@ -57,14 +59,20 @@ export function openPool(
   );
 }
 
-/** A pool for schema changes and long commands: its sessions have no statement timeout and may be idle, even if the role says otherwise. */
-export function openMigrationPool(connectionString: string, logger: Logger): pg.Pool {
+/**
+ * A pool for schema changes and long commands: its sessions have no statement timeout and may be idle, even if the role says otherwise.
+ * `actor` changes everything that they change.
+ */
+export function openMigrationPool(connectionString: string, logger: Logger, actor?: Actor): pg.Pool {
   return withLoggedErrors(
     new pg.Pool({
       ...common(connectionString),
       connectionTimeoutMillis: PATIENT_CONNECT_MS,
       max: 3,
-      onConnect: (client) => client.query('set statement_timeout = 0; set idle_session_timeout = 0'),
+      onConnect: async (client) => {
+        await client.query('set statement_timeout = 0; set idle_session_timeout = 0');
+        if (actor !== undefined) await client.query(sessionOf(actor));
+      },
     }),
     logger,
   );
@@ -95,7 +103,7 @@ function withLoggedErrors(pool: pg.Pool, logger: Logger): pg.Pool {
 
 /** Kysely on a pool; `destroy` ends the pool, too. */
 export function openDatabase(pool: pg.Pool): Database {
-  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: preparing(pool) }) });
+  return new Kysely<Schema>({ dialect: new AuditedDialect({ pool: preparing(pool) }) });
 }
 
 /** The time by the clock of the database. Rejects when the database is unavailable. */

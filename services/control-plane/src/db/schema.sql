@@ -1,3 +1,23 @@
+CREATE OR REPLACE FUNCTION public.new_audit_event_id()
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+    with random as (
+      select overlay(
+        uuid_send(gen_random_uuid())
+        placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6
+      ) as bytes
+    ), bits as (
+      select b'00' || ('x' || encode(set_bit(set_bit(bytes, 52, 1), 53, 1), 'hex'))::bit(128) as bits from random
+    )
+    select 'aud_' || string_agg(
+      substr('0123456789abcdefghjkmnpqrstvwxyz', 1 + substring(bits from 1 + 5 * place for 5)::bit(5)::int, 1),
+      '' order by place
+    )
+    from bits, generate_series(0, 25) as place
+  $function$
+;
+
 CREATE OR REPLACE FUNCTION public.place_event()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -11,6 +31,59 @@ AS $function$
     )
     where id = new.id;
     return null;
+  end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.record_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    actor jsonb := current_setting('framelane.actor')::jsonb;
+    audited text[] := string_to_array(tg_argv[3], ',');
+    old_row jsonb;
+    new_row jsonb;
+    known jsonb;
+    changed text[] := '{}';
+    done text := case tg_op when 'INSERT' then 'created' when 'DELETE' then 'deleted' else 'updated' end;
+    workspace text;
+  begin
+    if tg_op <> 'INSERT' then old_row := to_jsonb(old); end if;
+    if tg_op <> 'DELETE' then new_row := to_jsonb(new); end if;
+    known := coalesce(new_row, old_row);
+    if tg_op = 'UPDATE' then
+      select coalesce(array_agg(name order by name), '{}') into changed
+      from unnest(audited) as name where new_row -> name is distinct from old_row -> name;
+      if changed = '{}' then return null; end if;
+      if changed && array['deleted_at', 'revoked_at'] then
+        done := 'deleted';
+        changed := '{}';
+      end if;
+    end if;
+    workspace := coalesce(
+      known ->> 'workspace_id',
+      case when tg_table_name = 'workspaces' then known ->> 'id' end,
+      (select workspace_id from videos where id = known ->> 'video_id')
+    );
+    insert into audit_events (
+      id, workspace_id, actor_type, actor_id, actor_name, operation, request_id,
+      action, resource_type, resource_id, resource_part, fields, created_at
+    ) values (
+      new_audit_event_id(), workspace, actor ->> 'type', actor ->> 'id', actor ->> 'name', actor ->> 'operation',
+      actor ->> 'requestId', done, tg_argv[0], known ->> tg_argv[1], known ->> nullif(tg_argv[2], ''), changed,
+      clock_timestamp()
+    );
+    return null;
+  end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_change_of_audit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    if tg_op = 'DELETE' and old.created_at < now() - interval '90 days' then return old; end if;
+    raise exception 'Audit events cannot be changed, and not deleted within 90 days' using errcode = 'insufficient_privilege';
   end $function$
 ;
 
@@ -35,6 +108,7 @@ create table api_keys (
   constraint api_keys_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text])))
 );
 CREATE INDEX api_keys_by_workspace ON public.api_keys USING btree (workspace_id, created_at DESC, id DESC);
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.api_keys FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('api_key', 'id', '', 'revoked_at');
 
 create table artifacts (
   video_id text not null,
@@ -71,6 +145,30 @@ create table attempts (
 );
 CREATE UNIQUE INDEX attempts_open ON public.attempts USING btree (video_id) WHERE (outcome IS NULL);
 
+create table audit_events (
+  id text not null,
+  workspace_id text not null,
+  actor_type text not null,
+  actor_id text,
+  actor_name text not null,
+  operation text not null,
+  request_id text,
+  action text not null,
+  resource_type text not null,
+  resource_id text not null,
+  resource_part text,
+  fields text[] not null,
+  created_at timestamp(3) with time zone not null,
+  constraint audit_events_pkey PRIMARY KEY (id),
+  constraint audit_events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint audit_events_action_check CHECK ((action = ANY (ARRAY['created'::text, 'updated'::text, 'deleted'::text]))),
+  constraint audit_events_actor_type_check CHECK ((actor_type = ANY (ARRAY['api_key'::text, 'person'::text, 'link'::text, 'command_line'::text])))
+);
+CREATE INDEX audit_events_by_age ON public.audit_events USING btree (created_at);
+CREATE INDEX audit_events_by_workspace ON public.audit_events USING btree (workspace_id, created_at DESC, id DESC);
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit();
+CREATE TRIGGER refuse_truncation BEFORE TRUNCATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();
+
 create table auto_captions (
   video_id text not null,
   requested text not null,
@@ -86,6 +184,7 @@ create table auto_captions (
   constraint failed_auto_captions_have_a_code CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
   constraint ready_auto_captions_have_a_language CHECK ((((status = 'ready'::text) = (ready_at IS NOT NULL)) AND ((status = 'ready'::text) = (language IS NOT NULL))))
 );
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.auto_captions FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('auto_captions', 'video_id', 'requested', 'created_at');
 
 create table backup_state (
   id boolean not null default true,
@@ -118,6 +217,7 @@ create table captions (
   constraint captions_origin_check CHECK ((origin = ANY (ARRAY['person'::text, 'file'::text, 'machine'::text]))),
   constraint cues_have_times CHECK (((cardinality(cues) = cue_count) AND (cue_count > 0) AND (cardinality(cue_starts) = cue_count) AND (cardinality(cue_ends) = cue_count)))
 );
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.captions FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('captions', 'video_id', 'language', 'label,is_default,cues,cue_starts,cue_ends');
 
 create table chapters (
   video_id text not null,
@@ -130,6 +230,7 @@ create table chapters (
   constraint chapters_have_titles CHECK (((cardinality(starts) = cardinality(titles)) AND (cardinality(starts) > 0))),
   constraint chapters_origin_check CHECK ((origin = ANY (ARRAY['person'::text, 'file'::text])))
 );
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.chapters FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('chapters', 'video_id', '', 'starts,titles');
 
 create table clips (
   video_id text not null,
@@ -161,6 +262,7 @@ create table console_codes (
   constraint console_codes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 CREATE INDEX console_codes_by_expiry ON public.console_codes USING btree (expires_at);
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.console_codes FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('sign_in_link', 'name', '', '');
 
 create table console_people (
   email text not null,
@@ -172,6 +274,7 @@ create table console_people (
   constraint console_people_pkey PRIMARY KEY (email, workspace_id),
   constraint console_people_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.console_people FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('person', 'email', '', 'environments,permissions,administrator');
 
 create table console_sessions (
   id text not null,
@@ -196,6 +299,7 @@ create table console_sessions (
 CREATE INDEX console_sessions_by_expiry ON public.console_sessions USING btree (idle_expires_at);
 CREATE INDEX console_sessions_by_person ON public.console_sessions USING btree (person_email, workspace_id) WHERE (person_email IS NOT NULL);
 CREATE INDEX console_sessions_by_workspace ON public.console_sessions USING btree (workspace_id, created_at DESC, id DESC);
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.console_sessions FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('session', 'id', '', '');
 
 create table delivery_attempts (
   delivery_id text not null,
@@ -225,6 +329,7 @@ create table downloads (
   constraint failed_download_has_a_code CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
   constraint ready_download_has_a_time CHECK (((status = 'ready'::text) = (ready_at IS NOT NULL)))
 );
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.downloads FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('download', 'video_id', 'name', 'created_at');
 
 create table engines (
   id text not null,
@@ -328,6 +433,7 @@ create table posters (
   constraint posters_pkey PRIMARY KEY (video_id),
   constraint posters_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE
 );
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.posters FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('poster', 'video_id', '', 'image');
 
 create table quotas (
   workspace_id text not null,
@@ -344,6 +450,7 @@ create table quotas (
   constraint quotas_uploads_check CHECK ((uploads >= 0)),
   constraint quotas_videos_check CHECK ((videos >= 0))
 );
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.quotas FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('limits', 'workspace_id', '', 'stored_bytes,transcoded_minutes,videos,uploads,file_bytes');
 
 create table renditions (
   video_id text not null,
@@ -371,6 +478,40 @@ create table renditions (
   constraint renditions_name_check CHECK ((name ~ '^(\d{3,4}p(-\w+)?|iframes|(audio|surround)[2-8]?)$'::text)),
   constraint renditions_video_range_check CHECK ((video_range = ANY (ARRAY['PQ'::text, 'HLG'::text]))),
   constraint segments_have_durations_and_bytes CHECK (((cardinality(segment_durations) = cardinality(segment_bytes)) AND (cardinality(segment_bytes) > 0)))
+);
+
+create table request_log (
+  id text not null,
+  workspace_id text not null,
+  request_id text not null,
+  key_id text not null,
+  key_last4 text not null,
+  method text not null,
+  route text not null,
+  path text not null,
+  query json not null,
+  status integer not null,
+  problem_code text,
+  duration_ms integer not null,
+  request_headers json not null,
+  request_body json,
+  response_headers json not null,
+  response_body json,
+  bytes integer not null,
+  created_at timestamp(3) with time zone not null,
+  constraint request_log_pkey PRIMARY KEY (id),
+  constraint request_log_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint request_log_bytes_check CHECK ((bytes > 0))
+);
+CREATE INDEX request_log_by_age ON public.request_log USING btree (created_at);
+CREATE INDEX request_log_by_workspace ON public.request_log USING btree (workspace_id, created_at DESC, id DESC) INCLUDE (bytes);
+
+create table request_log_sizes (
+  workspace_id text not null,
+  entries integer not null,
+  bytes bigint not null,
+  constraint request_log_sizes_pkey PRIMARY KEY (workspace_id),
+  constraint request_log_sizes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 
 create table resumable_uploads (
@@ -549,6 +690,7 @@ CREATE INDEX videos_stored ON public.videos USING btree (workspace_id, environme
 CREATE INDEX videos_to_remove ON public.videos USING btree (remove_at) WHERE ((remove_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_tombstones ON public.videos USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX videos_with_source_to_delete ON public.videos USING btree (delete_source_at) WHERE (delete_source_at IS NOT NULL);
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.videos FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('video', 'id', '', 'title,metadata,tags,passthrough,playback_policy,allowed_origins,keep_source_days,source_deleted_at,chosen_poster,retried_at,codecs,deleted_at');
 
 create table watermarks (
   id text not null,
@@ -570,6 +712,7 @@ create table watermarks (
 );
 CREATE INDEX watermarks_by_workspace ON public.watermarks USING btree (workspace_id, created_at DESC, id DESC) INCLUDE (bytes);
 CREATE INDEX watermarks_deleted ON public.watermarks USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.watermarks FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('watermark', 'id', '', 'name,deleted_at');
 
 create table webhook_deliveries (
   id text not null,
@@ -625,6 +768,7 @@ create table webhook_endpoints (
   constraint webhook_endpoints_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['manual'::text, 'gone'::text, 'failing'::text])))
 );
 CREATE INDEX webhook_endpoints_by_workspace ON public.webhook_endpoints USING btree (workspace_id, created_at DESC, id DESC);
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.webhook_endpoints FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('webhook', 'id', '', 'url,description,events,enabled,secret');
 
 create table webhook_events (
   id text not null,
@@ -649,3 +793,4 @@ create table workspaces (
   created_at timestamp(3) with time zone not null default now(),
   constraint workspaces_pkey PRIMARY KEY (id)
 );
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.workspaces FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('workspace', 'id', '', 'name');

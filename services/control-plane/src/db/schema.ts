@@ -51,6 +51,9 @@ export type Schema = {
   webhook_deliveries: WebhookDeliveriesTable;
   delivery_attempts: DeliveryAttemptsTable;
   idempotency_keys: IdempotencyKeysTable;
+  request_log: RequestLogTable;
+  request_log_sizes: { workspace_id: string; entries: number; bytes: number };
+  audit_events: AuditEventsTable;
 };
 
 export type Environment = components['schemas']['Environment'];
@@ -716,3 +719,51 @@ type IdempotencyKeysTable = {
   created_at: Generated<Date>;
 };
 export type IdempotencyKeyRow = Selectable<IdempotencyKeysTable>;
+
+/** A request of an API key, without secrets and texts (ADR 100). */
+type RequestLogTable = {
+  id: string;
+  workspace_id: string;
+  /** As in X-Request-Id: not unique, because clients can choose it. */
+  request_id: string;
+  key_id: string;
+  key_last4: string;
+  method: string;
+  /** The path template, e.g. `/v1/videos/{id}`. */
+  route: string;
+  path: string;
+  query: unknown;
+  status: number;
+  problem_code: string | null;
+  duration_ms: number;
+  request_headers: Record<string, string>;
+  /** Null if it has no JSON body. */
+  request_body: unknown;
+  response_headers: Record<string, string>;
+  response_body: unknown;
+  /** Approximate size of the row. */
+  bytes: number;
+  created_at: Date;
+};
+export type RequestLogRow = Selectable<RequestLogTable>;
+
+/** A trigger writes the rows, in the transaction of the change. Another one refuses all changes of them (ADR 101). */
+type AuditEventsTable = {
+  id: ColumnType<string, never, never>;
+  workspace_id: ColumnType<string, never, never>;
+  actor_type: ColumnType<components['schemas']['AuditActor']['type'], never, never>;
+  actor_id: ColumnType<string | null, never, never>;
+  actor_name: ColumnType<string, never, never>;
+  /** The operationId, or the command of the command line. */
+  operation: ColumnType<string, never, never>;
+  request_id: ColumnType<string | null, never, never>;
+  action: ColumnType<components['schemas']['AuditEvent']['action'], never, never>;
+  resource_type: ColumnType<components['schemas']['AuditResource']['type'], never, never>;
+  resource_id: ColumnType<string, never, never>;
+  /** Which of the captions or downloads of a video; null for others. */
+  resource_part: ColumnType<string | null, never, never>;
+  /** Names of changed columns. */
+  fields: ColumnType<string[], never, never>;
+  created_at: ColumnType<Date, never, never>;
+};
+export type AuditEventRow = Selectable<AuditEventsTable>;

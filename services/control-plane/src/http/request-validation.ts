@@ -159,6 +159,12 @@ export function routeOf(req: Request): string | undefined {
   return openapi !== undefined && 'openApiRoute' in openapi ? openapi.openApiRoute : req.route?.path;
 }
 
+/** The operationId of a validated request; undefined without a route. */
+export function operationOf(req: Request): string | undefined {
+  const { openapi } = req as { openapi?: { schema?: { operationId?: string } } };
+  return openapi?.schema?.operationId;
+}
+
 /**
  * The contract documents GET only. A HEAD request is validated as GET. Express routes it to the GET handler, and Node omits
  * the body.

@@ -25,6 +25,8 @@ const MAINTENANCE_STEPS = [
   'reseal-secrets',
   'prune-webhook-events',
   'prune-tombstones',
+  'prune-request-log',
+  'prune-audit-events',
 ] as const;
 
 /** A periodic step of maintenance. */
@@ -103,6 +105,12 @@ export class Metrics {
     labelNames: ['step'],
     registers: this.#registers,
   });
+  readonly #requestsNotLogged = new Counter({
+    name: 'framelane_request_log_dropped_total',
+    help: 'Requests missing from the request log, because the buffer was full or the database failed',
+    labelNames: ['reason'],
+    registers: this.#registers,
+  });
   readonly #hlsResponses = new Counter({
     name: 'framelane_hls_responses_total',
     help: 'Successful responses below /hls, by content',
@@ -137,6 +145,7 @@ export class Metrics {
     for (const outcome of DELIVERY_OUTCOMES) this.#deliveryAttempts.inc({ outcome }, 0);
     for (const reason of DISABLED_REASONS) this.#webhooksDisabled.inc({ reason }, 0);
     for (const step of MAINTENANCE_STEPS) this.#maintenanceFailures.inc({ step }, 0);
+    for (const reason of ['full', 'database']) this.#requestsNotLogged.inc({ reason }, 0);
     for (const result of SEGMENT_LOOKUPS) this.#segmentLookups.inc({ result }, 0);
     for (const kind of HLS_KINDS) {
       this.#hlsResponses.inc({ kind }, 0);
@@ -177,6 +186,11 @@ export class Metrics {
 
   webhookDisabled(reason: Exclude<DisabledReason, 'manual'>): void {
     this.#webhooksDisabled.inc({ reason });
+  }
+
+  /** Requests that the log of their workspace will not have. */
+  requestsNotLogged(reason: 'full' | 'database', count: number): void {
+    this.#requestsNotLogged.inc({ reason }, count);
   }
 
   maintenanceFailed(step: MaintenanceStep): void {

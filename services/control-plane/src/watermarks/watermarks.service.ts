@@ -71,7 +71,9 @@ export class WatermarksService {
 
   /** Deletes an image for new videos; those that have it keep it. Throws 404 `watermark_not_found`. */
   async delete(workspaceId: string, id: string): Promise<void> {
-    if (!(await markDeleted(this.#db, workspaceId, id))) throw notFound(id);
+    // Only changes in a transaction are in the audit log.
+    const isDeleted = await this.#db.transaction().execute((trx) => markDeleted(trx, workspaceId, id));
+    if (!isDeleted) throw notFound(id);
   }
 
   /** Removes deleted images that no video needs any more. Safe on several instances. */

@@ -2,6 +2,136 @@ import { type Kysely, sql } from 'kysely';
 
 const EXTENSIONS = ['pg_trgm', 'btree_gin'];
 
+/**
+ * The audit log: ADR 101. A transaction with an actor (`framelane.actor`) records its changes of these tables. Each has the type of its
+ * resources, the column with their id, that of the part (or an empty text), and the columns whose changes are recorded.
+ */
+const AUDITED: readonly { table: string; type: string; id: string; part?: string; columns: string[] }[] = [
+  { table: 'workspaces', type: 'workspace', id: 'id', columns: ['name'] },
+  {
+    table: 'quotas',
+    type: 'limits',
+    id: 'workspace_id',
+    columns: ['stored_bytes', 'transcoded_minutes', 'videos', 'uploads', 'file_bytes'],
+  },
+  { table: 'api_keys', type: 'api_key', id: 'id', columns: ['revoked_at'] },
+  {
+    table: 'console_people',
+    type: 'person',
+    id: 'email',
+    columns: ['environments', 'permissions', 'administrator'],
+  },
+  { table: 'console_codes', type: 'sign_in_link', id: 'name', columns: [] },
+  { table: 'console_sessions', type: 'session', id: 'id', columns: [] },
+  {
+    table: 'videos',
+    type: 'video',
+    id: 'id',
+    columns: [
+      ...['title', 'metadata', 'tags', 'passthrough', 'playback_policy', 'allowed_origins'],
+      ...['keep_source_days', 'source_deleted_at', 'chosen_poster', 'retried_at', 'codecs', 'deleted_at'],
+    ],
+  },
+  {
+    table: 'captions',
+    type: 'captions',
+    id: 'video_id',
+    part: 'language',
+    columns: ['label', 'is_default', 'cues', 'cue_starts', 'cue_ends'],
+  },
+  { table: 'chapters', type: 'chapters', id: 'video_id', columns: ['starts', 'titles'] },
+  { table: 'posters', type: 'poster', id: 'video_id', columns: ['image'] },
+  { table: 'downloads', type: 'download', id: 'video_id', part: 'name', columns: ['created_at'] },
+  {
+    table: 'auto_captions',
+    type: 'auto_captions',
+    id: 'video_id',
+    part: 'requested',
+    columns: ['created_at'],
+  },
+  { table: 'watermarks', type: 'watermark', id: 'id', columns: ['name', 'deleted_at'] },
+  {
+    table: 'webhook_endpoints',
+    type: 'webhook',
+    id: 'id',
+    columns: ['url', 'description', 'events', 'enabled', 'secret'],
+  },
+];
+
+/** What records changes. Rows of a video have no workspace: it is that of the video. */
+const AUDIT = [
+  // A UUIDv7 in the alphabet of TypeID: 128 bits after two zeros are 26 characters of 5 bits.
+  `create function new_audit_event_id() returns text language sql volatile as $$
+    with random as (
+      select overlay(
+        uuid_send(gen_random_uuid())
+        placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6
+      ) as bytes
+    ), bits as (
+      select b'00' || ('x' || encode(set_bit(set_bit(bytes, 52, 1), 53, 1), 'hex'))::bit(128) as bits from random
+    )
+    select 'aud_' || string_agg(
+      substr('0123456789abcdefghjkmnpqrstvwxyz', 1 + substring(bits from 1 + 5 * place for 5)::bit(5)::int, 1),
+      '' order by place
+    )
+    from bits, generate_series(0, 25) as place
+  $$`,
+  `create function record_change() returns trigger language plpgsql as $$
+  declare
+    actor jsonb := current_setting('framelane.actor')::jsonb;
+    audited text[] := string_to_array(tg_argv[3], ',');
+    old_row jsonb;
+    new_row jsonb;
+    known jsonb;
+    changed text[] := '{}';
+    done text := case tg_op when 'INSERT' then 'created' when 'DELETE' then 'deleted' else 'updated' end;
+    workspace text;
+  begin
+    if tg_op <> 'INSERT' then old_row := to_jsonb(old); end if;
+    if tg_op <> 'DELETE' then new_row := to_jsonb(new); end if;
+    known := coalesce(new_row, old_row);
+    if tg_op = 'UPDATE' then
+      select coalesce(array_agg(name order by name), '{}') into changed
+      from unnest(audited) as name where new_row -> name is distinct from old_row -> name;
+      if changed = '{}' then return null; end if;
+      if changed && array['deleted_at', 'revoked_at'] then
+        done := 'deleted';
+        changed := '{}';
+      end if;
+    end if;
+    workspace := coalesce(
+      known ->> 'workspace_id',
+      case when tg_table_name = 'workspaces' then known ->> 'id' end,
+      (select workspace_id from videos where id = known ->> 'video_id')
+    );
+    insert into audit_events (
+      id, workspace_id, actor_type, actor_id, actor_name, operation, request_id,
+      action, resource_type, resource_id, resource_part, fields, created_at
+    ) values (
+      new_audit_event_id(), workspace, actor ->> 'type', actor ->> 'id', actor ->> 'name', actor ->> 'operation',
+      actor ->> 'requestId', done, tg_argv[0], known ->> tg_argv[1], known ->> nullif(tg_argv[2], ''), changed,
+      clock_timestamp()
+    );
+    return null;
+  end $$`,
+  ...AUDITED.map(
+    ({ table, type, id, part = '', columns }) => `create trigger record_change
+      after insert or update or delete on ${table} for each row
+      when (coalesce(current_setting('framelane.actor', true), '') <> '')
+      execute function record_change('${type}', '${id}', '${part}', '${columns.join(',')}')`,
+  ),
+  // Nobody changes an event, and its retention is the only deletion.
+  `create function refuse_change_of_audit() returns trigger language plpgsql as $$
+  begin
+    if tg_op = 'DELETE' and old.created_at < now() - interval '90 days' then return old; end if;
+    raise exception 'Audit events cannot be changed, and not deleted within 90 days' using errcode = 'insufficient_privilege';
+  end $$`,
+  `create trigger refuse_change before update or delete on audit_events
+    for each row execute function refuse_change_of_audit()`,
+  `create trigger refuse_truncation before truncate on audit_events
+    for each statement execute function refuse_change_of_audit()`,
+];
+
 const TABLES = [
   `create table workspaces (
     id text primary key,
@@ -609,6 +739,54 @@ const TABLES = [
     constraint response_has_a_body check ((status is null) = (body is null))
   )`,
   'create index idempotency_keys_by_age on idempotency_keys (created_at)',
+
+  // At most 10,000 rows of a workspace: each flush deletes its oldest ones, by the sums in request_log_sizes.
+  `create table request_log (
+    id text primary key,
+    workspace_id text not null references workspaces,
+    request_id text not null,
+    key_id text not null,
+    key_last4 text not null,
+    method text not null,
+    route text not null,
+    path text not null,
+    query json not null,
+    status int not null,
+    problem_code text,
+    duration_ms int not null,
+    request_headers json not null,
+    request_body json,
+    response_headers json not null,
+    response_body json,
+    bytes int not null check (bytes > 0),
+    created_at timestamptz(3) not null
+  )`,
+  'create index request_log_by_workspace on request_log (workspace_id, created_at desc, id desc) include (bytes)',
+  'create index request_log_by_age on request_log (created_at)',
+  `create table request_log_sizes (
+    workspace_id text primary key references workspaces,
+    entries int not null,
+    bytes bigint not null
+  )`,
+
+  `create table audit_events (
+    id text primary key,
+    workspace_id text not null references workspaces,
+    actor_type text not null check (actor_type in ('api_key', 'person', 'link', 'command_line')),
+    actor_id text,
+    actor_name text not null,
+    operation text not null,
+    request_id text,
+    action text not null check (action in ('created', 'updated', 'deleted')),
+    resource_type text not null,
+    resource_id text not null,
+    resource_part text,
+    fields text[] not null,
+    created_at timestamptz(3) not null
+  )`,
+  'create index audit_events_by_workspace on audit_events (workspace_id, created_at desc, id desc)',
+  'create index audit_events_by_age on audit_events (created_at)',
+  ...AUDIT,
 ];
 
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -619,6 +797,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 export async function down(db: Kysely<unknown>): Promise<void> {
   const names = TABLES.flatMap((statement) => /^create table (\w+)/.exec(statement)?.[1] ?? []);
   for (const name of names.toReversed()) await sql`drop table ${sql.table(name)}`.execute(db);
-  await sql`drop function place_event`.execute(db);
+  for (const name of ['place_event', 'record_change', 'new_audit_event_id', 'refuse_change_of_audit']) {
+    await sql`drop function ${sql.id(name)}`.execute(db);
+  }
   for (const name of EXTENSIONS) await sql`drop extension ${sql.id(name)}`.execute(db);
 }

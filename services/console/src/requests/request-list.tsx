@@ -1,0 +1,75 @@
+import { type Schemas, unwrap } from '@framelane/client';
+import { Anchor, Badge, Button, Group, Text } from '@mantine/core';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { api } from '../api/api.ts';
+import { paths } from '../paths.ts';
+import { ErrorAlert } from '../ui/error-alert.tsx';
+import { formatAge } from '../ui/format.ts';
+import { Loading } from '../ui/loading.tsx';
+import { useNow } from '../ui/now.ts';
+import { queryOf, type RequestAddress } from './request-address.ts';
+
+export function RequestList({ address }: { address: RequestAddress }) {
+  const { requestId } = address;
+  const filter = { ...queryOf(address), ...(requestId !== '' && { requestId }) };
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: ['requests', filter],
+    queryFn: ({ pageParam, signal }) => {
+      const query = { ...filter, ...(pageParam && { cursor: pageParam }) };
+      return unwrap(api.GET('/requests', { params: { query }, signal }));
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    placeholderData: keepPreviousData,
+  });
+  const requests = data?.pages.flatMap((page) => page.data);
+  return (
+    <>
+      {error !== null && <ErrorAlert error={error} retry={() => void refetch()} />}
+      {requests === undefined && error === null && <Loading rows={5} />}
+      {requests?.length === 0 && <Text>No requests.</Text>}
+      {requests !== undefined && requests.length > 0 && (
+        <ul className="rows">
+          {requests.map((request) => (
+            <RequestRow key={request.id} request={request} />
+          ))}
+        </ul>
+      )}
+      {hasNextPage && (
+        <Group>
+          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            More requests
+          </Button>
+        </Group>
+      )}
+    </>
+  );
+}
+
+function RequestRow({ request }: { request: Schemas['LoggedRequest'] }) {
+  const now = useNow();
+  const { id, method, path, status, code, durationMs, apiKey, createdAt } = request;
+  const facts = [code ?? [], `key …${apiKey.last4}`, `${durationMs} ms`, formatAge(createdAt, now)].flat();
+  return (
+    <li>
+      <div className="row-words">
+        <Anchor component={Link} href={paths.request(id)} className="row-title">
+          {method} {path}
+        </Anchor>
+        <span className="hint">{facts.join(' · ')}</span>
+      </div>
+      <StatusCode status={status} />
+    </li>
+  );
+}
+
+/** The status of a response. */
+export function StatusCode({ status }: { status: number }) {
+  const colour = status >= 500 ? 'red' : status >= 400 ? 'yellow' : 'gray';
+  return (
+    <Badge variant="light" color={colour}>
+      {status}
+    </Badge>
+  );
+}

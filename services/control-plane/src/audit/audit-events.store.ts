@@ -1,0 +1,46 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
+import type { AuditEventRow } from '../db/schema.ts';
+import type { AuditFilter } from './audit-filter.ts';
+
+/** Days for which audit events are kept. The trigger of the table refuses to delete younger ones. */
+const KEPT_DAYS = 90;
+
+/** Rows that one statement deletes. */
+const BATCH = 5_000;
+
+/** One page of a workspace's events. */
+export async function listAuditEvents(
+  db: Database,
+  workspaceId: string,
+  filter: AuditFilter,
+  page: PageRequest,
+): Promise<AuditEventRow[]> {
+  const { actorId, resourceType, resourceId, createdAfter, createdBefore } = filter;
+  const events = db
+    .selectFrom('audit_events')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .$if(actorId !== undefined, (query) => query.where('actor_id', '=', actorId ?? ''))
+    .$if(resourceType !== undefined, (query) => query.where('resource_type', '=', resourceType ?? 'video'))
+    .$if(resourceId !== undefined, (query) => query.where('resource_id', '=', resourceId ?? ''))
+    .$if(createdAfter !== undefined, (query) => query.where('created_at', '>=', createdAfter ?? new Date()))
+    .$if(createdBefore !== undefined, (query) => query.where('created_at', '<', createdBefore ?? new Date()));
+  return keysetPage(events, 'audit_events', page).execute();
+}
+
+/** Deletes some events whose time is over. Resolves with their number; 0 when none is left. */
+export async function deleteOldAuditEvents(db: Database): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('audit_events')
+    .where('id', 'in', (query) =>
+      query
+        .selectFrom('audit_events')
+        .select('id')
+        .where('created_at', '<', sql<Date>`now() - make_interval(days => ${KEPT_DAYS})`)
+        .limit(BATCH),
+    )
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}

@@ -1,0 +1,185 @@
+import { newId } from '@framelane/contracts/ids';
+import type { Logger } from '@framelane/service-kit/logger';
+import type { Request, RequestHandler, Response } from 'express';
+import type { Database } from '../db/database.ts';
+import { isDatabaseUnavailable } from '../db/database-unavailable.ts';
+import { routeOf } from '../http/request-validation.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { type DescribedOperation, describedOperations, resolver } from './described-operation.ts';
+import type { Schema } from './described-value.ts';
+import { type Buffered, FairBuffer } from './fair-buffer.ts';
+import { loggedRequestHeaders, loggedResponseHeaders } from './logged-headers.ts';
+import { Redaction } from './redaction.ts';
+import { type NewEntry, storeRequests } from './request-log.store.ts';
+import { scrubbed } from './shown-text.ts';
+
+const FLUSH_MS = 1_000;
+
+/** What waits at most: of one workspace, what one flush of it stores, and of all. */
+const BUFFER = { entriesOfWorkspace: 200, bytesOfWorkspace: 2 * 1024 ** 2, bytes: 16 * 1024 ** 2 };
+
+/** Size of a row without its JSON, about. */
+const ROW_BYTES = 300;
+
+/** The status of a request whose client closed the connection before the response, as nginx has it. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+type Deps = { db: Database; logger: Logger; metrics: Metrics };
+type Waiting = Buffered & { row: NewEntry };
+
+/**
+ * Records the requests of API keys (ADR 100). A request neither waits nor fails because of it: entries are made after the response, wait in a
+ * bounded buffer, and are stored in batches. Without room or database they are dropped and counted.
+ */
+export class RequestRecorder {
+  readonly #deps: Deps;
+  readonly #buffer = new FairBuffer<Waiting>(BUFFER);
+  #writing: Promise<void> = Promise.resolve();
+  #isWriting = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  /** Records requests of the operations of the contract. Put it before the validation. */
+  handler(contract: object): RequestHandler {
+    const resolve = resolver(contract);
+    const redaction = new Redaction(resolve);
+    const describe = describedOperations(resolve);
+    return (req, res, next) => {
+      const startedAt = new Date();
+      const body = sentJson(res);
+      res.once('close', () => {
+        const { verifiedKey: key } = req;
+        if (key === undefined) return;
+        if (!this.#buffer.hasRoomFor(key.workspace_id))
+          return this.#deps.metrics.requestsNotLogged('full', 1);
+        this.#add(req, res, {
+          startedAt,
+          body: body(),
+          redaction,
+          described: describe(req),
+        });
+      });
+      next();
+    };
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      // A slow database must not collect flushes.
+      if (!this.#isWriting) void this.flush();
+    }, FLUSH_MS);
+  }
+
+  /** Stores the remaining requests. Call it when all responses have ended. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+  }
+
+  /** Resolves after an attempt to store everything that was recorded before the call. */
+  flush(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  #add(
+    req: Request,
+    res: Response,
+    made: { startedAt: Date; body: unknown; redaction: Redaction; described: DescribedOperation },
+  ): void {
+    const row = entryOf(req, res, made);
+    if (row === undefined) return;
+    const dropped = this.#buffer.add({ workspaceId: row.workspace_id, bytes: row.bytes, row });
+    if (dropped > 0) this.#deps.metrics.requestsNotLogged('full', dropped);
+  }
+
+  async #write(): Promise<void> {
+    this.#isWriting = true;
+    try {
+      let isUnavailable = false;
+      for (const [workspaceId, waiting] of this.#buffer.takeAll()) {
+        isUnavailable ||= await this.#store(workspaceId, waiting, isUnavailable);
+      }
+    } finally {
+      this.#isWriting = false;
+    }
+  }
+
+  /** Stores the requests of a workspace, or drops them. Resolves with whether the database is unavailable. */
+  async #store(workspaceId: string, waiting: readonly Waiting[], isUnavailable: boolean): Promise<boolean> {
+    const { db, logger, metrics } = this.#deps;
+    try {
+      if (isUnavailable) throw new Error('The database was unavailable for other requests');
+      const rows = waiting.map(({ row }) => row);
+      await storeRequests(db, workspaceId, rows);
+      return false;
+    } catch (error) {
+      metrics.requestsNotLogged('database', waiting.length);
+      logger.warn('request_log.not_stored', { workspaceId, requests: waiting.length, error });
+      return isDatabaseUnavailable(error);
+    }
+  }
+}
+
+/** Returns the JSON body of the response once it is sent. */
+function sentJson(res: Response): () => unknown {
+  let sent: unknown;
+  const json = res.json.bind(res);
+  res.json = (body) => {
+    sent = body;
+    return json(body);
+  };
+  return () => res.locals.problem ?? sent;
+}
+
+function entryOf(
+  req: Request,
+  res: Response,
+  made: { startedAt: Date; body: unknown; redaction: Redaction; described: DescribedOperation },
+): NewEntry | undefined {
+  const { verifiedKey: key } = req;
+  const route = routeOf(req);
+  if (key === undefined || route === undefined) return undefined;
+  const { startedAt, body, redaction, described } = made;
+  const json = {
+    query: JSON.stringify(redaction.redact(req.query, described.query)),
+    request_headers: JSON.stringify(loggedRequestHeaders(req.headers)),
+    request_body: redacted(isJsonBody(req) ? req.body : undefined, described.requestBody(), redaction),
+    response_headers: JSON.stringify(loggedResponseHeaders(res.getHeaders() as Record<string, string>)),
+    response_body: redacted(
+      body,
+      res.locals.problem === undefined ? described.responseBody(res.statusCode) : PROBLEM,
+      redaction,
+    ),
+  };
+  return {
+    id: newId('log'),
+    workspace_id: key.workspace_id,
+    request_id: scrubbed(req.id, 128),
+    key_id: key.id,
+    key_last4: key.last4,
+    method: req.method,
+    route,
+    path: scrubbed(req.originalUrl.replace(/\?.*$/s, ''), 300),
+    status: res.headersSent ? res.statusCode : CLIENT_CLOSED_REQUEST,
+    problem_code: res.locals.problemCode ?? null,
+    duration_ms: Date.now() - startedAt.getTime(),
+    created_at: startedAt,
+    ...json,
+    bytes: ROW_BYTES + Object.values(json).reduce((sum, text) => sum + (text?.length ?? 0), 0),
+  };
+}
+
+const PROBLEM: Schema = { $ref: '#/components/schemas/Problem' };
+
+/** Files are no JSON: their handlers read them as bytes. */
+function isJsonBody({ body }: Request): boolean {
+  return typeof body === 'object' && body !== null && !Buffer.isBuffer(body);
+}
+
+function redacted(body: unknown, schema: Schema | undefined, redaction: Redaction): string | null {
+  return body === undefined ? null : JSON.stringify(redaction.redact(body, schema));
+}

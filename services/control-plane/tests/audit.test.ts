@@ -1,0 +1,199 @@
+import { newId } from '@framelane/contracts/ids';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import request from 'supertest';
+import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
+import { createFullKey } from '../src/api-keys/api-keys.service.ts';
+import { runAdminOn } from './admin/run-admin-on.ts';
+import { signIn } from './support/console.ts';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane();
+});
+afterAll(() => plane.stop());
+
+type Event = {
+  id: string;
+  actor: { type: string; id: string | null; name: string };
+  operation: string;
+  requestId: string | null;
+  action: string;
+  resource: { type: string; id: string; part: string | null };
+  fields: string[];
+};
+
+const api = (
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete',
+  path: string,
+  headers = plane.credentials,
+) => request(plane.url)[method](`/v1${path}`).set(headers);
+
+async function events(query = '', headers = plane.credentials): Promise<Event[]> {
+  const { body } = await api('get', `/audit-events${query}`, headers).expect(200);
+  return body.data;
+}
+
+/** A key of a workspace of its own, whose audit log is empty. */
+async function ownWorkspace(name = 'Own key') {
+  const workspaceId = newId('ws');
+  await plane.db.insertInto('workspaces').values({ id: workspaceId, name: 'Own' }).execute();
+  const secret = newApiKeySecret('live');
+  await createFullKey(plane.db, { workspaceId, name, secret });
+  return { authorization: `Bearer ${secret}`, 'x-svc-workspace': workspaceId };
+}
+
+test('a change by a key: who, what, in which request, and no value', async () => {
+  const headers = await ownWorkspace();
+  const { body } = await api('post', '/videos/upload-ticket', headers).send({
+    filename: 'private.mp4',
+    title: 'Ann is ill',
+  });
+  const { body: me } = await api('get', '/auth/whoami', headers);
+  await api('patch', `/videos/${body.videoId}`, headers)
+    .set('x-request-id', 'my-request')
+    .send({ title: 'Ann is better', metadata: { who: 'Ann' }, playbackPolicy: 'signed' })
+    .expect(200);
+  await api('put', `/videos/${body.videoId}/captions/en`, headers)
+    .type('text/vtt')
+    .send('WEBVTT\n\n00:01.000 --> 00:02.000\nAnn\n')
+    .expect(201);
+  await api('delete', `/videos/${body.videoId}`, headers).expect(204);
+  const found = await events('', headers);
+  const video = { type: 'video', id: body.videoId, part: null };
+  const captions = { type: 'captions', id: body.videoId, part: 'en' };
+  expect(
+    found.map(({ operation, action, resource, fields }) => ({ operation, action, resource, fields })),
+  ).toEqual([
+    { operation: 'deleteVideo', action: 'deleted', resource: video, fields: [] },
+    { operation: 'deleteVideo', action: 'deleted', resource: captions, fields: [] },
+    { operation: 'setCaptions', action: 'created', resource: captions, fields: [] },
+    {
+      operation: 'updateVideo',
+      action: 'updated',
+      resource: video,
+      fields: expect.arrayContaining(['metadata', 'playbackPolicy', 'title']),
+    },
+    { operation: 'createUploadTicket', action: 'created', resource: video, fields: [] },
+  ]);
+  expect(found[3]).toMatchObject({
+    actor: { type: 'api_key', id: me.apiKey.id, name: 'Own key' },
+    requestId: 'my-request',
+  });
+  expect(JSON.stringify(found)).not.toContain('Ann');
+  expect(JSON.stringify(found)).not.toContain('private');
+});
+
+test('what is refused, and what changes nothing, is no event', async () => {
+  const headers = await ownWorkspace();
+  const { body: me } = await api('get', '/auth/whoami', headers);
+  await api('delete', `/api-keys/${me.apiKey.id}`, headers).expect(409);
+  await api('post', '/webhooks', headers).send({ url: 'ftp://x' }).expect(400);
+  expect(await events('', headers)).toEqual([]);
+});
+
+test('a session of a link, and the command line', async () => {
+  const session = await signIn(plane, { name: 'Kim' });
+  await api('post', '/api-keys', session.headers).send({ name: 'From the console' }).expect(201);
+  const [created] = await events(`?actorId=${session.id}`);
+  expect(created).toMatchObject({
+    actor: { type: 'link', id: session.id, name: 'Kim' },
+    operation: 'createApiKey',
+    resource: { type: 'api_key' },
+  });
+  const keyId = created?.resource.id ?? '';
+  expect(await runAdminOn(plane.databaseUrl, ['key', 'revoke', keyId])).toMatchObject({ code: 0 });
+  expect(await events(`?resourceId=${keyId}`)).toMatchObject([
+    {
+      actor: { type: 'command_line', id: null, name: 'Command line' },
+      operation: 'key revoke',
+      requestId: null,
+      action: 'deleted',
+      resource: { type: 'api_key', id: keyId, part: null },
+      fields: [],
+    },
+    { actor: { name: 'Kim' } },
+  ]);
+});
+
+test('what engines and maintenance change is no event', async () => {
+  const { videoId } = await plane.readyVideo();
+  expect(await events(`?resourceId=${videoId}`)).toMatchObject([{ operation: 'createUploadTicket' }]);
+});
+
+test('concurrent requests record their own keys', async () => {
+  const others = await Promise.all(Array.from({ length: 8 }, (_, index) => ownWorkspace(`Key ${index}`)));
+  await Promise.all(
+    others.flatMap((headers) =>
+      ['a', 'b', 'c'].map((name) =>
+        api('post', '/videos/upload-ticket', headers).send({ filename: `${name}.mp4` }),
+      ),
+    ),
+  );
+  for (const [index, headers] of others.entries()) {
+    const names = (await events('', headers)).map(({ actor }) => actor.name);
+    expect(names).toEqual([`Key ${index}`, `Key ${index}`, `Key ${index}`]);
+  }
+});
+
+test('filters, pages and workspaces', async () => {
+  const headers = await ownWorkspace();
+  for (const filename of ['a.mp4', 'b.mp4', 'c.mp4']) {
+    await api('post', '/videos/upload-ticket', headers).send({ filename }).expect(201);
+  }
+  const all = await events('', headers);
+  const { body: page, headers: got } = await api('get', '/audit-events?limit=2', headers);
+  const { body: rest } = await api('get', `/audit-events?limit=2&cursor=${page.nextCursor}`, headers);
+  expect(got.link).toContain('rel="next"');
+  expect([...page.data, ...rest.data]).toEqual(all);
+  expect([page.hasMore, rest.hasMore, rest.nextCursor]).toEqual([true, false, null]);
+  const [, middle] = all as (Event & { createdAt: string })[];
+  const count = async (query: string) => (await events(`?${query}`, headers)).length;
+  expect(await count(`resourceId=${middle?.resource.id}`)).toBe(1);
+  expect(await count('resourceType=video')).toBe(3);
+  expect(await count('resourceType=webhook')).toBe(0);
+  expect(await count('actorId=key_unknown')).toBe(0);
+  expect(await count(`createdAfter=${middle?.createdAt}&resourceId=${middle?.resource.id}`)).toBe(1);
+  expect(await count(`createdBefore=${middle?.createdAt}&resourceId=${middle?.resource.id}`)).toBe(0);
+});
+
+test('the CSV file has all events, and no formulas', async () => {
+  const headers = await ownWorkspace('=HYPERLINK("http://evil.example")');
+  await api('post', '/videos/upload-ticket', headers).send({ filename: 'a.mp4' }).expect(201);
+  // More than are read at once.
+  await sql`insert into audit_events (id, workspace_id, actor_type, actor_name, operation, action, resource_type,
+      resource_id, fields, created_at)
+    select new_audit_event_id(), ${headers['x-svc-workspace']}, 'command_line', 'x', 'x', 'created', 'video',
+      'vid_' || n, '{}', now() - interval '1 day' from generate_series(1, 2500) n`.execute(plane.db);
+  const { text, headers: got } = await api('get', '/audit-events/csv', headers).expect(200);
+  const lines = text.split('\r\n');
+  expect(lines).toHaveLength(1 + 2501 + 1);
+  expect(new Set(lines).size).toBe(lines.length);
+  expect(lines[1]).toContain(`"'=HYPERLINK(""http://evil.example"")"`);
+  expect(got['content-disposition']).toBe('attachment; filename="audit.csv"');
+  const filtered = await api('get', '/audit-events/csv?resourceId=vid_7', headers).expect(200);
+  expect(filtered.text.split('\r\n')).toHaveLength(3);
+  const head = await request(plane.url).head('/v1/audit-events/csv').set(headers);
+  expect([head.status, head.headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8']);
+});
+
+test('nobody changes an event, and only maintenance deletes old ones', async () => {
+  const headers = await ownWorkspace();
+  await sql`insert into audit_events (id, workspace_id, actor_type, actor_name, operation, action, resource_type,
+      resource_id, fields, created_at)
+    select new_audit_event_id(), ${headers['x-svc-workspace']}, 'command_line', 'x', 'x', 'created', 'video', name, '{}',
+      now() - age from (values ('young', interval '89 days 23 hours'), ('old', interval '90 days 1 hour')) as ages (name, age)
+    `.execute(plane.db);
+  for (const change of [
+    `update audit_events set actor_name = 'y'`,
+    `update audit_events set created_at = now() where resource_id = 'old'`,
+    `delete from audit_events where resource_id = 'young'`,
+    'truncate audit_events',
+    'truncate workspaces cascade',
+  ]) {
+    await expect(sql.raw(change).execute(plane.db)).rejects.toThrow(/Audit events cannot be changed/);
+  }
+  await plane.maintain('prune-audit-events');
+  expect((await events('', headers)).map(({ resource }) => resource.id)).toEqual(['young']);
+});

@@ -1,0 +1,239 @@
+import { newId } from '@framelane/contracts/ids';
+import { createLogger } from '@framelane/service-kit/logger';
+import { until } from '@framelane/test-kit/until';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import request from 'supertest';
+import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
+import { createFullKey } from '../src/api-keys/api-keys.service.ts';
+import { openDatabase, openPool } from '../src/db/database.ts';
+import { Metrics } from '../src/metrics/metrics.ts';
+import { type NewEntry, storeRequests } from '../src/request-log/request-log.store.ts';
+import { RequestRecorder } from '../src/request-log/request-recorder.ts';
+import { signIn } from './support/console.ts';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane();
+});
+afterAll(() => plane.stop());
+
+type Headers = Record<string, string>;
+
+const api = (method: 'get' | 'post' | 'patch' | 'delete', path: string, headers: Headers) =>
+  request(plane.url)[method](`/v1${path}`).set(headers);
+
+/** A key of a workspace of its own, whose log is empty. */
+async function ownWorkspace(permissions?: string[]): Promise<Headers & { secret: string }> {
+  const workspaceId = newId('ws');
+  await plane.db.insertInto('workspaces').values({ id: workspaceId, name: 'Own' }).execute();
+  const secret = newApiKeySecret('live');
+  await createFullKey(plane.db, { workspaceId, name: 'Own', secret });
+  if (permissions !== undefined)
+    await sql`update api_keys set permissions = ${permissions} where workspace_id = ${workspaceId}`.execute(
+      plane.db,
+    );
+  return { authorization: `Bearer ${secret}`, 'x-svc-workspace': workspaceId, secret };
+}
+
+/** The requests of the log, oldest first, once there are `count`. They are read with a session, which adds none. */
+async function logged(workspaceId: string, count: number, query = '') {
+  const { headers } = await signIn({ ...plane, workspaceId });
+  return until(async () => {
+    const { body } = await api('get', `/requests?limit=100${query}`, headers).expect(200);
+    return body.data.length >= count && body.data.toReversed();
+  });
+}
+
+test('the requests of a key, also refused ones, with their problems', async () => {
+  const { secret, ...headers } = await ownWorkspace(['videos:read']);
+  const workspaceId = headers['x-svc-workspace'] ?? '';
+  await api('get', '/videos?limit=5&q=Ann&status=ready', headers).set('x-request-id', 'mine').expect(200);
+  await api('get', '/videos/vid_unknown', headers).expect(404);
+  await api('post', '/webhooks', headers).send({ url: 'https://a.example/secret' }).expect(403);
+  await api('get', '/videos?limit=0', headers).expect(400);
+  await api('get', '/videos', { ...headers, 'x-svc-workspace': plane.workspaceId }).expect(403);
+  await request(plane.url).get('/v1/videos').expect(401);
+  const found = await logged(workspaceId, 5);
+  const short = found.map(({ method, route, path, status, code }: Record<string, unknown>) =>
+    [method, route, path, status, code].join(' '),
+  );
+  expect(short).toEqual([
+    'GET /v1/videos /v1/videos 200 ',
+    'GET /v1/videos/{id} /v1/videos/vid_unknown 404 video_not_found',
+    'POST /v1/webhooks /v1/webhooks 403 insufficient_permissions',
+    'GET /v1/videos /v1/videos 400 validation_failed',
+    'GET /v1/videos /v1/videos 403 workspace_mismatch',
+  ]);
+  expect(found[0]).toMatchObject({ requestId: 'mine', apiKey: { last4: secret.slice(-4) } });
+  expect(found[0].durationMs).toBeGreaterThanOrEqual(0);
+  const { headers: session } = await signIn({ ...plane, workspaceId });
+  const { body } = await api('get', `/requests/${found[0].id}`, session).expect(200);
+  expect(body).toMatchObject({
+    ...found[0],
+    query: { limit: 5, q: '[text, length 3]', status: ['[text, length 5]'] },
+    requestHeaders: { 'x-svc-workspace': workspaceId },
+    requestBody: null,
+    responseHeaders: { 'x-request-id': 'mine' },
+    responseBody: { data: [], nextCursor: null, hasMore: false },
+  });
+});
+
+test('filters and groups', async () => {
+  const { secret: _, ...headers } = await ownWorkspace();
+  const workspaceId = headers['x-svc-workspace'] ?? '';
+  for (const id of ['vid_a', 'vid_b']) await api('get', `/videos/${id}`, headers).expect(404);
+  await api('delete', '/videos/vid_a', headers).expect(404);
+  const { body: me } = await api('get', '/auth/whoami', headers);
+  const all = await logged(workspaceId, 4);
+  const { headers: session } = await signIn({ ...plane, workspaceId });
+  const count = async (query: string) => (await api('get', `/requests?${query}`, session)).body.data.length;
+  const counts = {
+    'status=4xx': 3,
+    'status=2xx': 1,
+    'method=DELETE': 1,
+    'path=/v1/videos/vid_a': 2,
+    'path=/v1/videos/{id}': 3,
+    'code=video_not_found': 3,
+    'code=other': 0,
+    [`keyId=${me.apiKey.id}`]: 4,
+    'keyId=key_other': 0,
+    [`requestId=${all[1].requestId}`]: 1,
+    [`createdAfter=${all[2].createdAt}&createdBefore=${all[2].createdAt}`]: 0,
+    'createdBefore=2020-01-01T00:00:00Z': 0,
+  };
+  for (const [query, expected] of Object.entries(counts))
+    expect([query, await count(query)]).toEqual([query, expected]);
+  const { body } = await api('get', '/request-errors', session).expect(200);
+  expect(body.data).toEqual([
+    expect.objectContaining({ method: 'GET', count: 2, code: 'video_not_found', lastId: all[1].id }),
+    expect.objectContaining({
+      method: 'DELETE',
+      count: 1,
+      firstAt: all[2].createdAt,
+      lastAt: all[2].createdAt,
+    }),
+  ]);
+  const { body: deletions } = await api('get', '/request-errors?method=DELETE', session);
+  expect(deletions.data).toHaveLength(1);
+  const other = await ownWorkspace();
+  await api('get', `/requests/${all[0].id}`, other).expect(404);
+});
+
+/** An entry of a workspace. */
+function entry(workspaceId: string, { age = 0, bytes = 100 } = {}): NewEntry {
+  return {
+    ...{ id: newId('log'), workspace_id: workspaceId, request_id: 'r', key_id: 'key_1', key_last4: 'abcd' },
+    ...{
+      method: 'GET',
+      route: '/v1/videos',
+      path: '/v1/videos',
+      query: '{}',
+      status: 200,
+      problem_code: null,
+    },
+    ...{
+      duration_ms: 1,
+      request_headers: '{}',
+      request_body: null,
+      response_headers: '{}',
+      response_body: null,
+    },
+    ...{ bytes, created_at: new Date(Date.now() - age) },
+  };
+}
+
+const stored = (workspaceId: string) =>
+  plane.db
+    .selectFrom('request_log')
+    .select(['id', 'bytes'])
+    .where('workspace_id', '=', workspaceId)
+    .execute();
+const sizeOf = (workspaceId: string) =>
+  plane.db
+    .selectFrom('request_log_sizes')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirst();
+
+test('a workspace has at most its entries and bytes, the newest, and takes nothing from others', async () => {
+  const [flood = '', other = ''] = [await ownWorkspace(), await ownWorkspace()].map(
+    (each) => each['x-svc-workspace'],
+  );
+  await storeRequests(plane.db, other, [entry(other)]);
+  const limits = { entries: 20, bytes: 1_500 };
+  for (let age = 30; age > 0; age -= 1) {
+    await storeRequests(plane.db, flood, [entry(flood, { age: age * 1000 })], limits);
+    const rows = await stored(flood);
+    expect(rows.length).toBeLessThanOrEqual(15);
+    expect(await sizeOf(flood)).toMatchObject({ entries: rows.length, bytes: rows.length * 100 });
+  }
+  const newest = entry(flood, { bytes: 10 });
+  const many = Array.from({ length: 30 }, (_, age) => entry(flood, { age: 100 + age, bytes: 10 }));
+  await storeRequests(plane.db, flood, [...many, newest], limits);
+  const rows = await stored(flood);
+  expect(rows).toHaveLength(18);
+  expect(rows.map(({ id }) => id)).toContain(newest.id);
+  expect(await sizeOf(flood)).toMatchObject({ entries: 18, bytes: 180 });
+  expect(await stored(other)).toHaveLength(1);
+});
+
+test('after seven days a request is not shown, and deleted', async () => {
+  const workspaceId = (await ownWorkspace())['x-svc-workspace'] ?? '';
+  const day = 86_400_000;
+  const [old, young] = [
+    entry(workspaceId, { age: 7 * day + 60_000 }),
+    entry(workspaceId, { age: 7 * day - 60_000 }),
+  ];
+  await storeRequests(plane.db, workspaceId, [old, young]);
+  expect((await logged(workspaceId, 1)).map(({ id }: { id: string }) => id)).toEqual([young.id]);
+  await plane.maintain('prune-request-log');
+  expect((await stored(workspaceId)).map(({ id }) => id)).toEqual([young.id]);
+  expect(await sizeOf(workspaceId)).toMatchObject({ entries: 1, bytes: 100 });
+});
+
+test('with the setting off, nothing is stored', async () => {
+  const off = await plane.startAnother({ requestLog: false });
+  const { secret: _, ...headers } = await ownWorkspace();
+  const workspaceId = headers['x-svc-workspace'] ?? '';
+  await request(off.url).get('/v1/videos').set(headers).expect(200);
+  await request(plane.url).get('/v1/auth/whoami').set(headers).expect(200);
+  expect((await logged(workspaceId, 1)).map(({ path }: { path: string }) => path)).toEqual([
+    '/v1/auth/whoami',
+  ]);
+});
+
+test('a database that fails drops requests, counts them, and delays nobody', async () => {
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  const pool = openPool('postgres://nobody@127.0.0.1:9/none', logger);
+  const db = openDatabase(pool);
+  const metrics = new Metrics();
+  const recorder = new RequestRecorder({ db, logger, metrics });
+  const headers: Headers = {};
+  const record = recorder.handler({});
+  const key = { id: 'key_1', workspace_id: 'ws_1', last4: 'abcd' };
+  for (let count = 0; count < 250; count += 1) {
+    const listeners: (() => void)[] = [];
+    const res = {
+      ...{ json: () => {}, locals: {}, headersSent: true, statusCode: 200, getHeaders: () => headers },
+      once: (_event: string, listener: () => void) => listeners.push(listener),
+    };
+    const req = {
+      verifiedKey: key,
+      id: 'r',
+      method: 'GET',
+      originalUrl: '/v1/videos',
+      headers,
+      query: {},
+      route: { path: '/v1/videos' },
+    };
+    record(req as never, res as never, () => {});
+    for (const listener of listeners) listener();
+  }
+  await recorder.stop();
+  await db.destroy();
+  const text = await metrics.registry.metrics();
+  expect(text).toContain('framelane_request_log_dropped_total{reason="full"} 50');
+  expect(text).toContain('framelane_request_log_dropped_total{reason="database"} 200');
+});
