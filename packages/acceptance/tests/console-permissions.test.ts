@@ -67,6 +67,7 @@ const LINKS: Record<Permission, string[]> = {
   'api_keys:read': ['Keys', 'Sessions'],
   'api_keys:write': [],
   'usage:read': ['Usage'],
+  'analytics:read': [],
 };
 const PERMISSIONS = Object.keys(LINKS) as Permission[];
 

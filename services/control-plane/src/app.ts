@@ -9,6 +9,7 @@ import {
 } from '@framelane/service-kit/middleware';
 import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
+import { analyticsRoutes } from './analytics/analytics.routes.ts';
 import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
 import { autoCaptionsRoutes } from './auto-captions/auto-captions.routes.ts';
 import { captionsRoutes } from './captions/captions.routes.ts';
@@ -105,6 +106,7 @@ function handlers(context: Context, entityTags: EntityTags) {
     }),
     ...systemRoutes(context.system),
     ...usageRoutes(context.usage),
+    ...analyticsRoutes(context.analytics, context.beacons, config.analytics),
     ...uploadTicketRoutes(context.tickets, addresses, idempotent),
     ...sourceRoutes(context.sources),
     ...clipRoutes(context.clips, addresses.baseUrl, idempotent),

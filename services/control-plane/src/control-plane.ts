@@ -62,6 +62,7 @@ export class ControlPlane {
     this.#context.leaseGrace.start();
     for (const loop of this.#context.loops) loop.start();
     this.#context.bandwidth.start();
+    this.#context.viewMeter.start();
     return { port, internalPort };
   }
 
@@ -129,7 +130,8 @@ export class ControlPlane {
   }
 
   /**
-   * Stops in order: the public listener, the events of engines, the internal listener, background work, the bandwidth count, the database.
+   * Stops in order: the public listener, the events of engines, the internal listener, background work, the bandwidth count, the
+   * reports of viewers, the database.
    */
   async stop(): Promise<void> {
     this.#context.leaseGrace.stop();
@@ -158,7 +160,13 @@ export class ControlPlane {
             await Promise.all(this.#context.loops.map((loop) => loop.stop()));
           },
         },
-        { name: 'bandwidth', limitMs: STOP_LIMITS_MS.bandwidth, run: () => this.#context.bandwidth.stop() },
+        {
+          name: 'bandwidth and views',
+          limitMs: STOP_LIMITS_MS.bandwidth,
+          run: async () => {
+            await Promise.all([this.#context.bandwidth.stop(), this.#context.viewMeter.stop()]);
+          },
+        },
         { name: 'database', limitMs: STOP_LIMITS_MS.database, run: () => this.#context.db.destroy() },
       ],
       this.#context.logger,

@@ -1,3 +1,8 @@
+import { AnalyticsService } from './analytics/analytics.service.ts';
+import { BeaconsService } from './analytics/beacons.service.ts';
+import { RollUpService } from './analytics/roll-up.service.ts';
+import { ViewMeter } from './analytics/view-meter.ts';
+import { Visitors } from './analytics/visitors.ts';
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { AttemptsService } from './attempts/attempts.service.ts';
 import { AutoCaptionsService } from './auto-captions/auto-captions.service.ts';
@@ -73,6 +78,7 @@ export function createServices(
     ...playback,
     ...transcoding,
     ...accessServices(config, infrastructure),
+    ...analyticsServices(config, infrastructure, videos),
     webhooks: new WebhookEndpointsService({ db, clock, guard, sealingKeys: webhookKeys, onDelivery }),
     eventList: new EventListService(db),
     idempotency: new IdempotencyService({ db, logger }),
@@ -236,6 +242,25 @@ function transcodingServices(
   });
   const bandwidth = new BandwidthMeter({ db, logger, metrics, flushSeconds: config.usageFlushSeconds });
   return { usage, bandwidth, attempts, tasks, engines: new EnginesService({ db }) };
+}
+
+function analyticsServices(
+  { analytics, usageFlushSeconds }: ControlPlaneConfig,
+  { db, logger, metrics }: Infrastructure,
+  { videos }: VideoServices,
+) {
+  const { retentionDays, beaconsPerMinute } = analytics;
+  const viewMeter = new ViewMeter({ db, logger, metrics, flushSeconds: usageFlushSeconds });
+  return {
+    viewMeter,
+    beacons: new BeaconsService({
+      meter: viewMeter,
+      visitors: new Visitors(db),
+      perMinute: beaconsPerMinute,
+    }),
+    viewRollUp: new RollUpService({ db, retentionDays }),
+    analytics: new AnalyticsService({ db, videos }),
+  };
 }
 
 /** The services that decide who may use the API and the console. */

@@ -9,4 +9,5 @@ export const PERMISSIONS: readonly Permission[] = [
   'api_keys:read',
   'api_keys:write',
   'usage:read',
+  'analytics:read',
 ];
