@@ -63,7 +63,16 @@ export function createApp(context: Context): Express {
   app.use(closeOnUnreadBody, requestId, context.countRequests, securityHeaders, refuseUnstorablePath);
   app.get('/healthz', liveness());
   app.get('/readyz', readiness(context.checks));
-  app.use('/v1/hls', asOne(context.bandwidth.count, embeddableAnywhere, playbackCors, playlistCompression));
+  app.use(
+    '/v1/hls',
+    asOne(
+      context.bandwidth.count,
+      context.segmentRequests.count,
+      embeddableAnywhere,
+      playbackCors,
+      playlistCompression,
+    ),
+  );
   app.use('/v1/docs', reference.files);
   app.use(['/v1/embed', '/v1/oembed'], asOne(embeddableAnywhere, playbackCors));
   app.use('/v1/embed/files', context.playerPage.files());

@@ -1,6 +1,7 @@
 import { AnalyticsService } from './analytics/analytics.service.ts';
 import { BeaconsService } from './analytics/beacons.service.ts';
 import { RollUpService } from './analytics/roll-up.service.ts';
+import { SegmentRequests } from './analytics/segment-requests.ts';
 import { ViewMeter } from './analytics/view-meter.ts';
 import { Visitors } from './analytics/visitors.ts';
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
@@ -251,13 +252,11 @@ function analyticsServices(
 ) {
   const { retentionDays, beaconsPerMinute } = analytics;
   const viewMeter = new ViewMeter({ db, logger, metrics, flushSeconds: usageFlushSeconds });
+  const counted = { meter: viewMeter, visitors: new Visitors(db) };
   return {
     viewMeter,
-    beacons: new BeaconsService({
-      meter: viewMeter,
-      visitors: new Visitors(db),
-      perMinute: beaconsPerMinute,
-    }),
+    beacons: new BeaconsService({ ...counted, perMinute: beaconsPerMinute }),
+    segmentRequests: new SegmentRequests({ ...counted, logger, settings: analytics }),
     viewRollUp: new RollUpService({ db, retentionDays }),
     analytics: new AnalyticsService({ db, videos }),
   };

@@ -1,3 +1,4 @@
+import { segmentKey } from '@framelane/object-store/object-keys';
 import type { components } from '@framelane/openapi/types';
 import { createLogger } from '@framelane/service-kit/logger';
 import { until } from '@framelane/test-kit/until';
@@ -8,6 +9,7 @@ import { ViewMeter } from '../src/analytics/view-meter.ts';
 import { sessionIdOf, type ViewReport } from '../src/analytics/view-report.ts';
 import { Metrics } from '../src/metrics/metrics.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { FOLDER } from './support/manifest.ts';
 
 type Analytics = components['schemas']['Analytics'];
 
@@ -186,6 +188,72 @@ test('a viewer counts once a day: for a video, and for the workspace', async () 
   expect(after.uniqueViewers - before.uniqueViewers).toBeGreaterThanOrEqual(1);
 });
 
+describe('requests for segments with client data (CMCD)', () => {
+  const segment = (videoId: string, name: string, headers: Record<string, string> = {}, query = '') =>
+    request(plane.url)
+      .get(`/v1/hls/${plane.workspaceId}/${videoId}/${name}${query}`)
+      .set({ 'User-Agent': PHONE, ...headers });
+
+  /** A video whose first segments of 360p and of the audio are stored. */
+  async function storedVideo(): Promise<string> {
+    const videoId = await newVideo();
+    for (const [rendition, count] of [
+      ['360p', 4],
+      ['audio', 4],
+    ] as const) {
+      for (let sequence = 0; sequence < count; sequence++) {
+        const output = { workspaceId: plane.workspaceId, videoId, attempt: 1, folder: FOLDER };
+        await plane.objects.put(
+          segmentKey(output, rendition, sequence, 'ts'),
+          Buffer.alloc(16),
+          'video/mp2t',
+        );
+      }
+    }
+    await plane.db
+      .updateTable('renditions')
+      .set({ segment_bytes: [16, 16, 16, 16], segment_durations: [10, 10, 20, 60] })
+      .where('video_id', '=', videoId)
+      .where('name', 'in', ['360p', 'audio'])
+      .execute();
+    return videoId;
+  }
+
+  test('become views: in the query or in headers, repeated or not', async () => {
+    const videoId = await storedVideo();
+    const sid = newSession();
+    const query = (data: string) => `?CMCD=${encodeURIComponent(`ot=v,${data},sid="${sid}"`)}`;
+    for (const sequence of [0, 1, 1]) {
+      await segment(videoId, `360p/${sequence}.ts`, {}, query(sequence === 1 ? 'bs' : 'su')).expect(200);
+    }
+    await segment(videoId, '360p/2.ts', { 'CMCD-Session': `sid="${sid}"`, 'CMCD-Status': 'bs' }).expect(200);
+    await segment(videoId, 'audio/2.ts', { 'CMCD-Session': `sid="${sid}"`, 'CMCD-Status': 'bs' }).expect(200);
+    const figures = await settled(videoId);
+    expect(figures).toMatchObject({
+      views: 2,
+      watchSeconds: 41,
+      stalls: { count: 2, seconds: 0 },
+      renditions: [{ rendition: '360p', watchSeconds: 40 }],
+      startupTime: { p50: null, p95: null },
+    });
+    expect(figures.retention).toEqual([...Array(40).fill(50), ...Array(60).fill(0)]);
+    expect(figures.devices).toContainEqual({ device: 'phone', views: 1 });
+  });
+
+  test('count for nothing without a session, for a missing segment, and if the viewer refuses', async () => {
+    const videoId = await storedVideo();
+    const session = { 'CMCD-Session': `sid="${newSession()}"` };
+    await segment(videoId, '360p/0.ts', { 'CMCD-Session': 'sid=""' }).expect(200);
+    await segment(videoId, '360p/0.ts', {}, '?CMCD=bs').expect(200);
+    await segment(videoId, '360p/0.ts', {}, '?CMCD=a&CMCD=b').expect(200);
+    await segment(videoId, '360p/0.ts').expect(200);
+    await segment(videoId, '360p/99.ts', session).expect(404);
+    await segment(videoId, '360p/0.ts', { ...session, 'Sec-GPC': '1' }).expect(200);
+    await settled(videoId);
+    expect(await rowsOf(videoId)).toHaveLength(1);
+  });
+});
+
 describe('privacy', () => {
   test.each([{ 'Sec-GPC': '1' }, { DNT: '1' }])('%p stores nothing', async (headers) => {
     const videoId = await newVideo();
@@ -279,8 +347,8 @@ test('the deletion of a video deletes its figures, and what is reported afterwar
   expect([rows, await rowsOf(videoId)]).toEqual([[], []]);
   await get(`/analytics/videos/${videoId}`).expect(404);
   // As if a control plane had checked the video before its deletion.
-  await sql`insert into view_sessions (day, video_id, session_id, watched, watched_at_rungs, stalls, stall_ms, device)
-    values ((now() at time zone 'UTC')::date, ${videoId}, gen_random_uuid(), repeat('1', 100)::bit(100), repeat('1', 400)::bit(400), 0, 0, 'tv')`.execute(
+  await sql`insert into view_sessions (day, video_id, session_id, watched, watched_at_rungs, stalled, stalls, stall_ms, device)
+    values ((now() at time zone 'UTC')::date, ${videoId}, gen_random_uuid(), repeat('1', 100)::bit(100), repeat('1', 400)::bit(400), repeat('0', 100)::bit(100), 0, 0, 'tv')`.execute(
     plane.db,
   );
   await sql`insert into view_changes (video_id, day) values (${videoId}, (now() at time zone 'UTC')::date)`.execute(
@@ -294,8 +362,8 @@ describe('the days', () => {
   test('a playback over midnight belongs to the day on which it began', async () => {
     const videoId = await newVideo();
     const session = newSession();
-    await sql`insert into view_sessions (day, video_id, session_id, watched, watched_at_rungs, watch_ms, stalls, stall_ms, device)
-      values ((now() at time zone 'UTC')::date - 1, ${videoId}, ${sessionIdOf(session)}, repeat('0', 100)::bit(100), repeat('0', 400)::bit(400),
+    await sql`insert into view_sessions (day, video_id, session_id, watched, watched_at_rungs, stalled, watch_ms, stalls, stall_ms, device)
+      values ((now() at time zone 'UTC')::date - 1, ${videoId}, ${sessionIdOf(session)}, repeat('0', 100)::bit(100), repeat('0', 400)::bit(400), repeat('0', 100)::bit(100),
         1000, 0, 0, 'tv')`.execute(plane.db);
     await send(videoId, { session, watchSeconds: 50 }).expect(202);
     await settled(videoId);
@@ -312,8 +380,8 @@ describe('the days', () => {
     await sql`create table view_sessions_20260101 partition of view_sessions for values from ('2026-01-01') to ('2026-01-02')`.execute(
       plane.db,
     );
-    await sql`insert into view_sessions (day, video_id, session_id, watched, watched_at_rungs, watch_ms, stalls, stall_ms, device)
-      values ('2026-01-01', ${videoId}, gen_random_uuid(), repeat('0', 100)::bit(100), repeat('0', 400)::bit(400), 1000, 0, 0, 'tv')`.execute(
+    await sql`insert into view_sessions (day, video_id, session_id, watched, watched_at_rungs, stalled, watch_ms, stalls, stall_ms, device)
+      values ('2026-01-01', ${videoId}, gen_random_uuid(), repeat('0', 100)::bit(100), repeat('0', 400)::bit(400), repeat('0', 100)::bit(100), 1000, 0, 0, 'tv')`.execute(
       plane.db,
     );
     await sql`insert into view_changes (video_id, day) values (${videoId}, '2026-01-01')`.execute(plane.db);
@@ -357,6 +425,7 @@ describe('the reports that wait', () => {
     device: 'tv',
     country: null,
     watched: [],
+    segments: [],
     watchMs,
     startupMs: null,
     stalls: 0,

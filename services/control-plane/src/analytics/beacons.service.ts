@@ -43,6 +43,7 @@ export class BeaconsService {
       device,
       country,
       watched: beacon.watched ?? [],
+      segments: [],
       watchMs: beacon.watchSeconds === undefined ? null : milliseconds(beacon.watchSeconds),
       startupMs: beacon.startupSeconds === undefined ? null : milliseconds(beacon.startupSeconds),
       stalls: beacon.stalls ?? 0,

@@ -42,8 +42,8 @@ const AT_RUNGS = sql.join(
 export async function rollUp(db: Database, days: readonly ChangedDay[]): Promise<void> {
   await sql`
     with reports as (
-      select day, video_id, workspace_id, environment, visitor, watched, watched_at_rungs, startup_ms, stalls, stall_ms, error, device,
-        country, coalesce(duration, 0) as duration,
+      select day, video_id, workspace_id, environment, visitor, watched, watched_at_rungs, startup_ms, stall_ms, error, device, country,
+        greatest(stalls, bit_count(stalled)) as stalls, coalesce(duration, 0) as duration,
         coalesce(watch_ms, bit_count(watched) * coalesce(duration, 0) * 1000 / ${sql.lit(PARTS)}) as watch_ms,
         coalesce(watch_ms, 0) > 0 or bit_count(watched) > 0 as is_view
       from ${selected(days)} join view_sessions using (video_id, day) join videos on videos.id = video_id

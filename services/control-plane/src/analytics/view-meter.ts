@@ -1,9 +1,10 @@
 import type { Logger } from '@framelane/service-kit/logger';
 import type { Database } from '../db/database.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { nameOf, unite, type ViewReport } from './view-report.ts';
-import { addReports, findReportedVideos } from './view-sessions.store.ts';
-import { watchedParts } from './watched-parts.ts';
+import { type RequestedSegment, rangeOf, segmentTimes } from './segment-times.ts';
+import { nameOf, type Playback, unite, type ViewReport } from './view-report.ts';
+import { addReports, findReportedVideos, findSegmentDurations } from './view-sessions.store.ts';
+import { type WatchedRange, watchedParts } from './watched-parts.ts';
 
 /** Playbacks that wait to be stored, of all workspaces and of one. */
 const MAX_WAITING = 50_000;
@@ -12,7 +13,7 @@ const MAX_WAITING_OF_WORKSPACE = MAX_WAITING / 4;
 /** Playbacks that one statement stores. */
 const BATCH = 2000;
 
-/** Ranges that are kept of one playback until they are stored. */
+/** Ranges, and segments, that are kept of one playback until they are stored. */
 const MAX_RANGES = 500;
 
 type Deps = { db: Database; logger: Logger; metrics: Metrics; flushSeconds: number };
@@ -38,6 +39,16 @@ export class ViewMeter {
     this.#deps.metrics.viewReported(this.#keep(report) ? 'accepted' : 'dropped');
   }
 
+  /** Adds a segment to a playback that waits. False if it does not wait. */
+  addSegment(playback: Playback, segment: RequestedSegment): boolean {
+    const known = this.#waiting.get(nameOf(playback));
+    if (known === undefined) return false;
+    const hasRoom = known.segments.length < MAX_RANGES;
+    if (hasRoom) known.segments.push(segment);
+    this.#deps.metrics.viewReported(hasRoom ? 'accepted' : 'dropped');
+    return true;
+  }
+
   /** Starts storing. */
   start(): void {
     this.#timer = setInterval(() => this.flush(), this.#deps.flushSeconds * 1000);
@@ -59,8 +70,9 @@ export class ViewMeter {
     const name = nameOf(report);
     const before = this.#waiting.get(name);
     if (before !== undefined) {
-      if (before.watched.length + report.watched.length > MAX_RANGES) return false;
-      this.#waiting.set(name, unite(before, report));
+      const united = unite(before, report);
+      if (united.watched.length > MAX_RANGES || united.segments.length > MAX_RANGES) return false;
+      this.#waiting.set(name, united);
       return true;
     }
     const ofWorkspace = this.#ofWorkspaces.get(report.workspaceId) ?? 0;
@@ -88,14 +100,45 @@ export class ViewMeter {
 
   /** Reports of videos that do not exist, or belong to another workspace, are dropped. */
   async #store(reports: readonly ViewReport[]): Promise<void> {
-    const videos = await findReportedVideos(this.#deps.db, [
-      ...new Set(reports.map(({ videoId }) => videoId)),
+    const { db } = this.#deps;
+    const [videos, times] = await Promise.all([
+      findReportedVideos(db, [...new Set(reports.map(({ videoId }) => videoId))]),
+      this.#timesOf(reports),
     ]);
     const known = reports.flatMap((report) => {
       const video = videos.get(report.videoId);
       if (video === undefined || video.workspaceId !== report.workspaceId) return [];
-      return { ...report, parts: watchedParts(report.watched, video.duration) };
+      const covered = (segments: readonly RequestedSegment[]) =>
+        segments.flatMap((segment): WatchedRange[] => {
+          const range = rangeOf(segment, times.get(`${report.videoId} ${segment.rendition}`) ?? []);
+          return range === undefined ? [] : [range];
+        });
+      const starved = report.segments.filter((segment) => segment.starved);
+      return {
+        ...report,
+        parts: watchedParts([...report.watched, ...covered(report.segments)], video.duration),
+        stalledParts: watchedParts(covered(starved).map(atItsStart), video.duration).all,
+      };
     });
-    await addReports(this.#deps.db, known);
+    await addReports(db, known);
   }
+
+  /** The times of the segments, by video and rendition. */
+  async #timesOf(reports: readonly ViewReport[]): Promise<Map<string, number[]>> {
+    const names = new Map(
+      reports.flatMap(({ videoId, segments }) =>
+        segments.map(({ rendition }) => [`${videoId} ${rendition}`, { videoId, rendition }] as const),
+      ),
+    );
+    if (names.size === 0) return new Map();
+    const found = await findSegmentDurations(this.#deps.db, [...names.values()]);
+    return new Map(
+      found.map(({ videoId, rendition, durations }) => [`${videoId} ${rendition}`, segmentTimes(durations)]),
+    );
+  }
+}
+
+/** An empty buffer is an interruption at one place, however long the segment is. */
+function atItsStart({ from }: WatchedRange): WatchedRange {
+  return { from, to: from + 0.001 };
 }

@@ -10,6 +10,7 @@ const EMPTY: ViewReport = {
   device: 'phone',
   country: null,
   watched: [],
+  segments: [],
   watchMs: null,
   startupMs: null,
   stalls: 0,

@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import type { RequestedSegment } from './segment-times.ts';
 import type { Device } from './viewer-facts.ts';
 import type { WatchedRange } from './watched-parts.ts';
 
@@ -17,6 +18,8 @@ export type ViewReport = {
   device: Device;
   country: string | null;
   watched: WatchedRange[];
+  /** Segments that its player has requested with client data. */
+  segments: RequestedSegment[];
   watchMs: number | null;
   startupMs: number | null;
   stalls: number;
@@ -25,13 +28,15 @@ export type ViewReport = {
 };
 
 /** What identifies a playback: two players that choose the same session id for different videos are two. */
-export function nameOf({ workspaceId, videoId, sessionId }: ViewReport): string {
+export type Playback = Pick<ViewReport, 'workspaceId' | 'videoId' | 'sessionId'>;
+
+export function nameOf({ workspaceId, videoId, sessionId }: Playback): string {
   return `${workspaceId} ${videoId} ${sessionId}`;
 }
 
 /** The UUID of a session whose player has chosen this text: a hash, so that a text with a meaning is not stored. */
 export function sessionIdOf(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex');
+  const hex = hash('sha256', text, 'hex');
   return [
     [0, 8],
     [8, 12],
@@ -48,6 +53,7 @@ export function unite(first: ViewReport, second: ViewReport): ViewReport {
   return {
     ...first,
     watched: [...first.watched, ...second.watched],
+    segments: [...first.segments, ...second.segments],
     watchMs: larger(first.watchMs, second.watchMs),
     startupMs: larger(first.startupMs, second.startupMs),
     stalls: Math.max(first.stalls, second.stalls),

@@ -17,6 +17,20 @@ export async function findReportedVideos(
   return new Map(rows.map(({ id, ...video }) => [id, video]));
 }
 
+/** The durations of the segments of these renditions. */
+export async function findSegmentDurations(
+  db: Database,
+  renditions: readonly { videoId: string; rendition: string }[],
+): Promise<{ videoId: string; rendition: string; durations: number[] }[]> {
+  const { rows } = await sql<{ videoId: string; rendition: string; durations: number[] }>`
+    select video_id as "videoId", name as rendition, segment_durations as durations
+    from renditions join unnest(
+      ${renditions.map(({ videoId }) => videoId)}::text[],
+      ${renditions.map(({ rendition }) => rendition)}::text[]
+    ) as asked (video_id, name) using (video_id, name)`.execute(db);
+  return rows;
+}
+
 /**
  * Unites reports with what is stored of their playbacks. A playback that began yesterday stays one of yesterday. Earlier days than yesterday, as
  * after a long failure of the database, are dropped. Rows are locked in the order of their key, which prevents deadlocks between control
@@ -24,7 +38,7 @@ export async function findReportedVideos(
  */
 export async function addReports(
   db: Database,
-  reports: readonly (ViewReport & { parts: WatchedParts })[],
+  reports: readonly (ViewReport & { parts: WatchedParts; stalledParts: string })[],
 ): Promise<void> {
   const column = <T>(of: (report: (typeof reports)[number]) => T) => reports.map(of);
   await sql`
@@ -37,6 +51,7 @@ export async function addReports(
         ${column(({ visitor }) => visitor)}::bytea[],
         ${column(({ parts }) => parts.all)}::text[],
         ${column(({ parts }) => parts.byRung)}::text[],
+        ${column(({ stalledParts }) => stalledParts)}::text[],
         ${column(({ watchMs }) => watchMs)}::int[],
         ${column(({ startupMs }) => startupMs)}::int[],
         ${column(({ stalls }) => stalls)}::int[],
@@ -45,21 +60,22 @@ export async function addReports(
         ${column(({ device }) => device)}::text[],
         ${column(({ country }) => country)}::text[]
       ) as report (
-        day, video_id, session_id, visitor, watched, watched_at_rungs, watch_ms, startup_ms, stalls, stall_ms, error, device, country
+        day, video_id, session_id, visitor, watched, watched_at_rungs, stalled, watch_ms, startup_ms, stalls, stall_ms, error, device, country
       )
       left join view_sessions earlier on earlier.day = report.day - 1
         and earlier.video_id = report.video_id and earlier.session_id = report.session_id
       where report.day >= (now() at time zone 'UTC')::date - 1
     ), stored as (
       insert into view_sessions as known (
-        day, video_id, session_id, visitor, watched, watched_at_rungs, watch_ms, startup_ms, stalls, stall_ms, error, device, country
+        day, video_id, session_id, visitor, watched, watched_at_rungs, stalled, watch_ms, startup_ms, stalls, stall_ms, error, device, country
       )
-      select placed_day, video_id, session_id, visitor, watched::bit(100), watched_at_rungs::bit(400), watch_ms, startup_ms, stalls,
+      select placed_day, video_id, session_id, visitor, watched::bit(100), watched_at_rungs::bit(400), stalled::bit(100), watch_ms, startup_ms, stalls,
         stall_ms, error, device, country
       from given order by placed_day, video_id, session_id
       on conflict (day, video_id, session_id) do update set
         watched = known.watched | excluded.watched,
         watched_at_rungs = known.watched_at_rungs | excluded.watched_at_rungs,
+        stalled = known.stalled | excluded.stalled,
         watch_ms = greatest(known.watch_ms, excluded.watch_ms),
         startup_ms = greatest(known.startup_ms, excluded.startup_ms),
         stalls = greatest(known.stalls, excluded.stalls),

@@ -570,6 +570,7 @@ create table view_sessions (
   visitor bytea,
   watched bit(100) not null,
   watched_at_rungs bit(400) not null,
+  stalled bit(100) not null,
   watch_ms integer,
   startup_ms integer,
   stalls integer not null,

@@ -636,6 +636,8 @@ type ViewSessionsTable = {
   watched: string;
   /** The same for each rung, lowest first. */
   watched_at_rungs: string;
+  /** A bit for each hundredth in which a request for a segment reported an empty buffer. */
+  stalled: string;
   /** Null if only requests for segments are known. */
   watch_ms: number | null;
   startup_ms: number | null;

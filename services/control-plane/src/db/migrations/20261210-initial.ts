@@ -505,6 +505,7 @@ const TABLES = [
     visitor bytea,
     watched bit(100) not null,
     watched_at_rungs bit(400) not null,
+    stalled bit(100) not null,
     watch_ms int check (watch_ms >= 0),
     startup_ms int check (startup_ms >= 0),
     stalls int not null check (stalls >= 0),
