@@ -2056,8 +2056,8 @@ export interface paths {
          * @description Returns what viewers have watched of all videos of the workspace, in one environment. Without parameters the period is the current calendar month, and
          *     the environment is that of the key.
          *
-         *     Framelane counts per UTC day, so it extends the period to whole days. `period` in the response is the period that was counted. The figures are about a
-         *     minute behind. Deleting a video deletes its figures, except that the viewers of earlier days stay counted in `uniqueViewers` of the workspace.
+         *     Framelane counts per UTC day, so it extends the period to whole days. `period` in the response is the period that was counted. The figures are about
+         *     half a minute behind. Deleting a video deletes its figures, except that the viewers of earlier days stay counted in `uniqueViewers` of the workspace.
          *
          *     Viewers report these figures themselves, so they prove nothing. Bill by `GET /auth/usage`, which they do not change.
          */

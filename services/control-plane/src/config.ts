@@ -29,7 +29,7 @@ const PURGE_REPEAT_SECONDS = 600;
 /** Between two writes of the bandwidth that is counted in memory. */
 const USAGE_FLUSH_SECONDS = 5;
 
-/** Beacons that one network can send per minute: those of about 100 viewers at once. */
+/** Beacons that one network can send per minute: those of 300 viewers at once. */
 const BEACONS_PER_MINUTE = 1200;
 
 /** Pause in seconds before each delivery attempt: three days in all. */

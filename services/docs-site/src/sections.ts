@@ -56,6 +56,7 @@ export const SECTIONS: readonly Section[] = [
       'docs/webhooks.md',
       'docs/idempotency.md',
       'docs/usage.md',
+      'docs/analytics.md',
       'docs/quotas.md',
       'docs/limits.md',
     ],

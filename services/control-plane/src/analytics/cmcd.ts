@@ -16,7 +16,7 @@ const MAX_CHARACTERS = 2048;
  * A key with its value and the comma after it (CTA-5004 §3.1): a string, another value, or none, which means true. Each character can be matched in one
  * way only.
  */
-const ENTRY = /\s*([\w.-]+)(?:=("(?:[^"\\]|\\.)*"|[^",]*))?\s*(?:,|$)/y;
+const ENTRY = / ?([\w.-]+)(?:=("(?:[^"\\]|\\.)*"|[^",]*))?(?:,|$)/y;
 
 /**
  * Reads the value of the query parameter `CMCD`, or the values of the headers `CMCD-Session` and `CMCD-Status`, joined by commas. Undefined without a
