@@ -43,13 +43,17 @@ export class Beacons {
       if (!media.seeking) this.#log.moved(currentTime, { height, rate: playbackRate || 1 });
     };
     this.#log.jumped();
-    on('play', () => this.#log.requested(performance.now()));
+    on('play', () => {
+      this.#log.requested(performance.now());
+      move();
+    });
     on('playing', () => {
       this.#log.playing(performance.now());
       move();
     });
     on('timeupdate', move);
     on('seeking', () => this.#log.jumped());
+    on('seeked', move);
     on('waiting', () => {
       if (!media.seeking) this.#log.stalled(performance.now());
     });

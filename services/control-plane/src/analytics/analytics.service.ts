@@ -44,26 +44,25 @@ export class AnalyticsService {
     options: Options,
   ): Promise<Analytics> {
     await this.#videos.get(workspaceId, videoId);
-    const [figures, parts] = await Promise.all([
-      this.#figures({ videoId }, period, options),
-      findRetention(this.#db, videoId, outerDays(period)),
-    ]);
-    const { views } = figures;
-    return { ...figures, retention: views === 0 ? [] : parts.map((part) => percentage(part, views)) };
+    return this.#figures({ videoId }, period, options);
   }
 
+  /** Reads one state of the database: a roll-up can end between two queries. */
   async #figures(subject: Subject, period: UsagePeriod, { byDay }: Options): Promise<Analytics> {
     const shownDays = byDay ? everyDay(period) : [];
     const days = outerDays(period);
-    const [figures, counts] = await Promise.all([
-      findFigures(this.#db, subject, days),
-      findCounts(this.#db, subject, days),
-    ]);
+    const snapshot = this.#db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
+    const { figures, counts, parts } = await snapshot.execute(async (trx) => ({
+      figures: await findFigures(trx, subject, days),
+      counts: await findCounts(trx, subject, days),
+      parts: 'videoId' in subject ? await findRetention(trx, subject.videoId, days) : undefined,
+    }));
     const named = (kind: string) => counts.filter((each) => each.kind === kind);
     const ofDay = new Map(figures.map((each) => [each.day, each]));
+    const total = totals(figures);
     return {
       period: { from: period.from.toISOString(), to: period.to.toISOString() },
-      ...totals(figures),
+      ...total,
       startupTime: startupTimes(named('startup')),
       renditions: named('renditions').map(({ name, count }) => ({
         rendition: name,
@@ -72,6 +71,9 @@ export class AnalyticsService {
       errors: named('errors').map(({ name, count }) => ({ code: name, playbacks: count })),
       devices: named('devices').map(({ name, count }) => ({ device: name, views: count })),
       countries: named('countries').map(({ name, count }) => ({ country: name, views: count })),
+      ...(parts && {
+        retention: total.views === 0 ? [] : parts.map((part) => percentage(part, total.views)),
+      }),
       ...(byDay && { days: shownDays.map((day) => ({ date: day, ...totals([ofDay.get(day)]) })) }),
     } as Analytics;
   }
