@@ -228,6 +228,10 @@ describe('requests for segments with client data (CMCD)', () => {
     }
     await segment(videoId, '360p/2.ts', { 'CMCD-Session': `sid="${sid}"`, 'CMCD-Status': 'bs' }).expect(200);
     await segment(videoId, 'audio/2.ts', { 'CMCD-Session': `sid="${sid}"`, 'CMCD-Status': 'bs' }).expect(200);
+    // As a program sends them that reads the log of a CDN.
+    await request(plane.url)
+      .head(`/v1/hls/${plane.workspaceId}/${videoId}/360p/2.ts${query('bs')}`)
+      .expect(200);
     const figures = await settled(videoId);
     expect(figures).toMatchObject({
       views: 2,

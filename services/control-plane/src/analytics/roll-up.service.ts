@@ -26,17 +26,21 @@ export class RollUpService {
     this.#retentionDays = retentionDays;
   }
 
-  /** Sums up the days that have changed. A day whose reports change meanwhile is summed up again in the next run. */
+  /**
+   * Sums up the days that have changed. A day whose reports change meanwhile is summed up again in the next run. The viewers of a workspace are counted
+   * once a run, because that reads the reports of all its videos.
+   */
   async rollUp(): Promise<void> {
-    let last: ChangedDay | undefined;
+    const rolledUp: ChangedDay[] = [];
     for (;;) {
-      const days = await findChangedDays(this.#db, { after: last, limit: AT_ONCE });
-      last = days.at(-1);
-      if (last === undefined) return;
+      const days = await findChangedDays(this.#db, { after: rolledUp.at(-1), limit: AT_ONCE });
+      if (days.length === 0) break;
       await rollUp(this.#db, days);
-      await countViewers(this.#db, days);
-      await endChanges(this.#db, days);
+      rolledUp.push(...days);
     }
+    if (rolledUp.length === 0) return;
+    await countViewers(this.#db, rolledUp);
+    await endChanges(this.#db, rolledUp);
   }
 
   /** Creates the tables of the next days, and deletes reports, salts and figures that are too old. */
