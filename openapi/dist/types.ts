@@ -1650,6 +1650,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/embed/{tenant}/{video}/beacons": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report a playback
+         * @description The player page reports what was watched. Other players can do so, too. The figures appear in `GET /analytics`.
+         *
+         *     Framelane stores neither a cookie nor an address. It stores nothing if the request has `Sec-GPC: 1` or `DNT: 1`, if the video does not exist, or if
+         *     the operator has switched analytics off. The response is the same then. Each address can send a limited number of beacons a minute.
+         */
+        post: operations["sendBeacon"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/oembed": {
         parameters: {
             query?: never;
@@ -2003,6 +2037,52 @@ export interface paths {
          *     was counted. Deleting a video lowers the storage and the number of videos; its minutes and bandwidth stay counted.
          */
         get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/analytics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what is watched
+         * @description Returns what viewers have watched of all videos of the workspace, in one environment. Without parameters the period is the current calendar month, and
+         *     the environment is that of the key.
+         *
+         *     Framelane counts per UTC day, so it extends the period to whole days. `period` in the response is the period that was counted. The figures are about
+         *     half a minute behind. Deleting a video deletes its figures, except that the viewers of earlier days stay counted in `uniqueViewers` of the workspace.
+         *
+         *     Viewers report these figures themselves, so they prove nothing. Bill by `GET /auth/usage`, which they do not change.
+         */
+        get: operations["getAnalytics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/analytics/videos/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what is watched of a video
+         * @description Returns what viewers have watched of one video, with `retention`: where they leave. Everything else is as for the workspace.
+         */
+        get: operations["getVideoAnalytics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3885,6 +3965,37 @@ export interface components {
             /** @description The chapters in Apple's JSON format, if there are any. Only when `ready`. */
             chapters?: string | null;
         };
+        /** @description A position in seconds. */
+        Position: number;
+        /**
+         * @description `interrupted`: data did not arrive. `unsupported`: the browser could not play the video.
+         * @enum {string}
+         */
+        PlaybackError: "interrupted" | "unsupported";
+        /**
+         * @description What a player knows of one playback so far. Each value is a total since the playback began, so a beacon can be repeated, be late or be lost: the next one
+         *     says it again. Only `watched` may have a part of what was watched; the parts are united.
+         */
+        Beacon: {
+            /** @description The playback. A random text, new for each load of the page. */
+            session: string;
+            /** @description Stretches of the timeline that were watched. */
+            watched?: {
+                from: components["schemas"]["Position"];
+                to: components["schemas"]["Position"];
+                /** @description The short side of the frames in pixels. Without it, the variant is unknown. */
+                height?: number;
+            }[];
+            /** @description Time watched. */
+            watchSeconds?: number;
+            /** @description Time from the request to play to the first frame. */
+            startupSeconds?: number;
+            /** @description Interruptions because data was missing. */
+            stalls?: number;
+            /** @description How long they lasted. */
+            stallSeconds?: number;
+            error?: components["schemas"]["PlaybackError"];
+        };
         /** @description An oEmbed response of the type `video`, or `rich` for sound alone, for which oEmbed has no type. */
         OEmbed: {
             /**
@@ -4304,7 +4415,7 @@ export interface components {
          * @description What a key can be used for. Each operation lists the permissions that it requires.
          * @enum {string}
          */
-        Permission: "videos:read" | "videos:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "usage:read" | "requests:read" | "audit:read";
+        Permission: "videos:read" | "videos:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "usage:read" | "requests:read" | "audit:read" | "analytics:read";
         /** @description The API key or the console session of the request, and its permissions. */
         Whoami: {
             /** @description The workspace of the key or session. */
@@ -4484,6 +4595,110 @@ export interface components {
             limits: components["schemas"]["Limits"];
             /** @description One entry for each day of the period. Only with `groupBy=day`. */
             days?: components["schemas"]["UsageDay"][];
+        };
+        /**
+         * Format: int64
+         * @description Playbacks in which something was watched. Each load of a page is at most one.
+         */
+        Views: number;
+        /**
+         * Format: int64
+         * @description Viewers, told apart by address and browser, once a day. For several days this is the sum of the days, because nobody is recognised on another day.
+         */
+        UniqueViewers: number;
+        /** @description Time watched in seconds. What was watched twice counts twice. */
+        WatchSeconds: number;
+        /** @description How much of the video a view includes, on average. `null` without views. */
+        AveragePercentage: number | null;
+        /** @description Interruptions because data was missing, after the first frame. A seek is none. */
+        Stalls: {
+            /**
+             * Format: int64
+             * @description Their number.
+             */
+            count: number;
+            /** @description How long they lasted in total. */
+            seconds: number;
+        };
+        /** @description The figures of one day. */
+        AnalyticsDay: {
+            /**
+             * Format: date
+             * @description The day, in UTC.
+             */
+            date: string;
+            views: components["schemas"]["Views"];
+            uniqueViewers: components["schemas"]["UniqueViewers"];
+            watchSeconds: components["schemas"]["WatchSeconds"];
+            averagePercentage: components["schemas"]["AveragePercentage"];
+            stalls: components["schemas"]["Stalls"];
+        };
+        /** @description What viewers have watched, as their players report it. */
+        Analytics: {
+            /** @description The counted period, in days of UTC. */
+            period: {
+                /**
+                 * Format: date-time
+                 * @description Start of the period.
+                 */
+                from: string;
+                /**
+                 * Format: date-time
+                 * @description End of the period, exclusive: the end of a day, or now if the request has no end.
+                 */
+                to: string;
+            };
+            views: components["schemas"]["Views"];
+            uniqueViewers: components["schemas"]["UniqueViewers"];
+            watchSeconds: components["schemas"]["WatchSeconds"];
+            averagePercentage: components["schemas"]["AveragePercentage"];
+            stalls: components["schemas"]["Stalls"];
+            /**
+             * @description Seconds from the request to play to the first frame, which half of the views (`p50`) and 95 % of them (`p95`) did not exceed. At most a quarter
+             *     too high. `null` if no player has reported it.
+             */
+            startupTime: {
+                /** @description The median. */
+                p50: number | null;
+                /** @description The 95th percentile. */
+                p95: number | null;
+            };
+            /** @description How long each variant was watched, the longest first. Whatever the codec. Precise to a hundredth of the video for each view. */
+            renditions: {
+                rendition: components["schemas"]["Variant"];
+                watchSeconds: components["schemas"]["WatchSeconds"];
+            }[];
+            /** @description Playbacks in which the player reported an error, the most frequent first. They need not be views. */
+            errors: {
+                code: components["schemas"]["PlaybackError"];
+                /**
+                 * Format: int64
+                 * @description Their number.
+                 */
+                playbacks: number;
+            }[];
+            /** @description Views by kind of device, the most frequent first. */
+            devices: {
+                /**
+                 * @description The kind, by what the browser says of itself.
+                 * @enum {string}
+                 */
+                device: "desktop" | "phone" | "tablet" | "tv" | "other";
+                views: components["schemas"]["Views"];
+            }[];
+            /** @description Views by country, the most frequent first. Empty unless the operator has configured a header in which a proxy names the country. */
+            countries: {
+                /** @description Two letters of ISO 3166-1. */
+                country: string;
+                views: components["schemas"]["Views"];
+            }[];
+            /**
+             * @description Where viewers leave: for each hundredth of the video, the percentage of the views that include it. Empty without views. Only for one
+             *     video.
+             */
+            retention?: number[];
+            /** @description One entry for each day of the period. Only with `groupBy=day`. */
+            days?: components["schemas"]["AnalyticsDay"][];
         };
         /** @description An API key, without its secret. */
         ApiKey: {
@@ -6344,6 +6559,77 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is not JSON, or not as described here. */
+        BadBeacon: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "http://localhost:8080/docs/errors/validation_failed",
+                 *       "title": "Invalid Request",
+                 *       "status": 400,
+                 *       "detail": "The request is invalid: body/session is missing.",
+                 *       "instance": "/v1/embed/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t/beacons",
+                 *       "code": "validation_failed",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd",
+                 *       "errors": [
+                 *         {
+                 *           "field": "body/session",
+                 *           "code": "required",
+                 *           "message": "is missing"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is larger than 4 kB (`body_too_large`). */
+        BeaconTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "http://localhost:8080/docs/errors/body_too_large",
+                 *       "title": "Content Too Large",
+                 *       "status": 413,
+                 *       "detail": "A body can have at most 4096 bytes.",
+                 *       "instance": "/v1/embed/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t/beacons",
+                 *       "code": "body_too_large",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too many beacons came from this address in this minute (`rate_limited`). Wait for `Retry-After`. */
+        TooManyBeacons: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "http://localhost:8080/docs/errors/rate_limited",
+                 *       "title": "Rate Limit Exceeded",
+                 *       "status": 429,
+                 *       "detail": "Too many beacons came from your network. Retry in 12 s.",
+                 *       "instance": "/v1/embed/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t/beacons",
+                 *       "code": "rate_limited",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -10637,6 +10923,63 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    sendBeacon: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "session": "5f0c1d2e3b4a59687f6e5d4c3b2a1908",
+                 *       "watched": [
+                 *         {
+                 *           "from": 0,
+                 *           "to": 12.5,
+                 *           "height": 720
+                 *         }
+                 *       ],
+                 *       "watchSeconds": 12.5,
+                 *       "startupSeconds": 0.41,
+                 *       "stalls": 0,
+                 *       "stallSeconds": 0
+                 *     }
+                 */
+                "application/json": components["schemas"]["Beacon"];
+            };
+        };
+        responses: {
+            /** @description The beacon is valid. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadBeacon"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["BeaconTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyBeacons"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getOEmbed: {
         parameters: {
             query: {
@@ -11367,6 +11710,219 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAnalytics: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Start of the period. Default: the start of the month of the last counted day. With `to=2026-12-01` that is 1 November.
+                 * @example 2026-11-01
+                 */
+                from?: components["schemas"]["UsageTime"];
+                /**
+                 * @description End of the period, exclusive. Default: now.
+                 * @example 2026-12-01
+                 */
+                to?: components["schemas"]["UsageTime"];
+                /** @description Environment whose videos to count. Default: that of the key. */
+                environment?: components["schemas"]["Environment"];
+                /** @description Adds `days` to the response. At most 366 days. */
+                groupBy?: "day";
+            };
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description The environment of what a session creates. Default: the first one in the `environments` of the session in the workspace. If the
+                 *     session or the API key is for another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 */
+                "X-Framelane-Environment"?: components["parameters"]["Environment"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures of the period. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "period": {
+                     *         "from": "2026-11-01T00:00:00.000Z",
+                     *         "to": "2026-12-01T00:00:00.000Z"
+                     *       },
+                     *       "views": 1250,
+                     *       "uniqueViewers": 1080,
+                     *       "watchSeconds": 90120.5,
+                     *       "averagePercentage": 61.4,
+                     *       "stalls": {
+                     *         "count": 37,
+                     *         "seconds": 81.2
+                     *       },
+                     *       "startupTime": {
+                     *         "p50": 0.466,
+                     *         "p95": 1.776
+                     *       },
+                     *       "renditions": [
+                     *         {
+                     *           "rendition": "1080p",
+                     *           "watchSeconds": 70010.1
+                     *         },
+                     *         {
+                     *           "rendition": "480p",
+                     *           "watchSeconds": 20110.4
+                     *         }
+                     *       ],
+                     *       "errors": [
+                     *         {
+                     *           "code": "interrupted",
+                     *           "playbacks": 3
+                     *         }
+                     *       ],
+                     *       "devices": [
+                     *         {
+                     *           "device": "phone",
+                     *           "views": 800
+                     *         },
+                     *         {
+                     *           "device": "desktop",
+                     *           "views": 450
+                     *         }
+                     *       ],
+                     *       "countries": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Analytics"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getVideoAnalytics: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Start of the period. Default: the start of the month of the last counted day. With `to=2026-12-01` that is 1 November.
+                 * @example 2026-11-01
+                 */
+                from?: components["schemas"]["UsageTime"];
+                /**
+                 * @description End of the period, exclusive. Default: now.
+                 * @example 2026-12-01
+                 */
+                to?: components["schemas"]["UsageTime"];
+                /** @description Adds `days` to the response. At most 366 days. */
+                groupBy?: "day";
+            };
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+                /**
+                 * @description The environment of what a session creates. Default: the first one in the `environments` of the session in the workspace. If the
+                 *     session or the API key is for another environment only, the response is 403 `environment_mismatch`. An unknown environment gets 400.
+                 */
+                "X-Framelane-Environment"?: components["parameters"]["Environment"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures of the period. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "period": {
+                     *         "from": "2026-11-01T00:00:00.000Z",
+                     *         "to": "2026-12-01T00:00:00.000Z"
+                     *       },
+                     *       "views": 1250,
+                     *       "uniqueViewers": 1080,
+                     *       "watchSeconds": 90120.5,
+                     *       "averagePercentage": 61.4,
+                     *       "stalls": {
+                     *         "count": 37,
+                     *         "seconds": 81.2
+                     *       },
+                     *       "startupTime": {
+                     *         "p50": 0.466,
+                     *         "p95": 1.776
+                     *       },
+                     *       "renditions": [
+                     *         {
+                     *           "rendition": "1080p",
+                     *           "watchSeconds": 70010.1
+                     *         },
+                     *         {
+                     *           "rendition": "480p",
+                     *           "watchSeconds": 20110.4
+                     *         }
+                     *       ],
+                     *       "errors": [
+                     *         {
+                     *           "code": "interrupted",
+                     *           "playbacks": 3
+                     *         }
+                     *       ],
+                     *       "devices": [
+                     *         {
+                     *           "device": "phone",
+                     *           "views": 800
+                     *         },
+                     *         {
+                     *           "device": "desktop",
+                     *           "views": 450
+                     *         }
+                     *       ],
+                     *       "countries": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Analytics"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["VideoNotFound"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

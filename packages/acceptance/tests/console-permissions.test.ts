@@ -71,6 +71,7 @@ const LINKS: Record<Permission, string[]> = {
   'usage:read': ['Usage'],
   'requests:read': ['Requests'],
   'audit:read': ['Audit'],
+  'analytics:read': [],
 };
 const PERMISSIONS = Object.keys(LINKS) as Permission[];
 

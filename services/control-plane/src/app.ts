@@ -9,6 +9,7 @@ import {
 } from '@framelane/service-kit/middleware';
 import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
+import { analyticsRoutes } from './analytics/analytics.routes.ts';
 import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
 import { recordActor } from './audit/actor-of-request.ts';
 import { auditRoutes } from './audit/audit.routes.ts';
@@ -65,7 +66,16 @@ export function createApp(context: Context): Express {
   app.use(closeOnUnreadBody, requestId, context.countRequests, securityHeaders, refuseUnstorablePath);
   app.get('/healthz', liveness());
   app.get('/readyz', readiness(context.checks));
-  app.use('/v1/hls', asOne(context.bandwidth.count, embeddableAnywhere, playbackCors, playlistCompression));
+  app.use(
+    '/v1/hls',
+    asOne(
+      context.bandwidth.count,
+      context.segmentRequests.count,
+      embeddableAnywhere,
+      playbackCors,
+      playlistCompression,
+    ),
+  );
   app.use('/v1/docs', reference.files);
   app.use(['/v1/embed', '/v1/oembed'], asOne(embeddableAnywhere, playbackCors));
   app.use('/v1/embed/files', context.playerPage.files());
@@ -111,6 +121,7 @@ function handlers(context: Context, entityTags: EntityTags) {
     }),
     ...systemRoutes(context.system),
     ...usageRoutes(context.usage),
+    ...analyticsRoutes(context.analytics, context.beacons, config.analytics),
     ...uploadTicketRoutes(context.tickets, addresses, idempotent),
     ...sourceRoutes(context.sources),
     ...clipRoutes(context.clips, addresses.baseUrl, idempotent),

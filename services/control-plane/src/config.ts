@@ -29,6 +29,9 @@ const PURGE_REPEAT_SECONDS = 600;
 /** Between two writes of the bandwidth that is counted in memory. */
 const USAGE_FLUSH_SECONDS = 5;
 
+/** Beacons that one network can send per minute: those of 300 viewers at once. */
+const BEACONS_PER_MINUTE = 1200;
+
 /** Pause in seconds before each delivery attempt: three days in all. */
 const WEBHOOK_RETRY_SCHEDULE = [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
@@ -81,6 +84,13 @@ const settings = z.object({
   SEGMENT_CACHE_MIB: setting.integer(0, 65_536).default(128),
   CDN_BASE_URL: setting.httpUrl().optional(),
   EMBED_ALLOWED_ORIGINS: setting.origins().optional(),
+  ANALYTICS: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  ANALYTICS_RETENTION_DAYS: setting.integer(1, 3650).default(400),
+  ANALYTICS_COUNTRY_HEADER: setting
+    .text()
+    .regex(/^[\w-]+$/, 'must be the name of a header, such as CF-IPCountry')
+    .transform((name) => name.toLowerCase())
+    .optional(),
   OIDC_ISSUER: z
     .url({ protocol: /^https?$/, error: 'must be an https:// address' })
     .refine(isSafeIssuer, 'must be an https:// address; http:// is for this machine only')
@@ -174,6 +184,16 @@ export type ControlPlaneConfig = {
    * for all.
    */
   embedOrigins: readonly string[] | undefined;
+  analytics: {
+    /** Whether views are counted. */
+    enabled: boolean;
+    /** Days for which the figures are kept. */
+    retentionDays: number;
+    /** The header in which a proxy names the country of a viewer, in lower case; undefined for none. */
+    countryHeader: string | undefined;
+    /** Beacons that one network can send per minute to each control plane; 0 means no limit. */
+    beaconsPerMinute: number;
+  };
   /** The provider that signs people in to the console; undefined without one. */
   openId: OpenIdSettings | undefined;
   /** Memory for segments that are requested often, in MiB; 0 for none. */
@@ -242,6 +262,12 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     trustedProxies: values.TRUST_PROXY,
     playback: { mode: values.SEGMENT_SERVING, cdnUrl: values.CDN_BASE_URL },
     embedOrigins: values.EMBED_ALLOWED_ORIGINS,
+    analytics: {
+      enabled: values.ANALYTICS === 'on',
+      retentionDays: values.ANALYTICS_RETENTION_DAYS,
+      countryHeader: values.ANALYTICS_COUNTRY_HEADER,
+      beaconsPerMinute: BEACONS_PER_MINUTE,
+    },
     openId: openIdSettingsOf(values),
     segmentCacheMib: values.SEGMENT_CACHE_MIB,
     webhooks: {

@@ -55,7 +55,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
 
 /** What the HTTP applications use besides the services. */
 function createHttpParts(
-  { publicUrl, rateLimits }: ControlPlaneConfig,
+  { publicUrl, rateLimits, analytics }: ControlPlaneConfig,
   { db, metrics, addresses }: Infrastructure,
   { keys, consoleSessions, idempotency }: Services,
   { pageBuildFailed, adminCommand }: ControlPlaneDeps,
@@ -71,7 +71,9 @@ function createHttpParts(
     }),
     tokenGuesses: new TokenGuessLimit(rateLimits.failuresPerMinute),
     idempotent: idempotent(db, idempotency, publicUrl),
-    playerPage: new PlayerPage(addresses.baseUrl, new FrontEnd('player', pageBuildFailed)),
+    playerPage: new PlayerPage(addresses.baseUrl, new FrontEnd('player', pageBuildFailed), {
+      countsViews: analytics.enabled,
+    }),
     consoleFrontEnd: new FrontEnd('console', pageBuildFailed),
     docsFrontEnd: new FrontEnd('docs-site', pageBuildFailed),
     adminCommand,

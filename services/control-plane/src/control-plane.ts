@@ -63,6 +63,7 @@ export class ControlPlane {
     for (const loop of this.#context.loops) loop.start();
     this.#context.bandwidth.start();
     this.#context.requestRecorder?.start();
+    this.#context.viewMeter.start();
     return { port, internalPort };
   }
 
@@ -130,7 +131,8 @@ export class ControlPlane {
   }
 
   /**
-   * Stops in order: the public listener, the events of engines, the internal listener, background work, the bandwidth count, the request log, the database.
+   * Stops in order: the public listener, the events of engines, the internal listener, background work, the bandwidth count and the reports of viewers,
+   * the request log, the database.
    */
   async stop(): Promise<void> {
     this.#context.leaseGrace.stop();
@@ -159,7 +161,13 @@ export class ControlPlane {
             await Promise.all(this.#context.loops.map((loop) => loop.stop()));
           },
         },
-        { name: 'bandwidth', limitMs: STOP_LIMITS_MS.bandwidth, run: () => this.#context.bandwidth.stop() },
+        {
+          name: 'bandwidth and views',
+          limitMs: STOP_LIMITS_MS.bandwidth,
+          run: async () => {
+            await Promise.all([this.#context.bandwidth.stop(), this.#context.viewMeter.stop()]);
+          },
+        },
         {
           name: 'request log',
           limitMs: STOP_LIMITS_MS.requestLog,

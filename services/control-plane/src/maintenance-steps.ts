@@ -5,6 +5,7 @@ import type { Services } from './services.ts';
 import { abortStaleUploads } from './upload-tickets/stale-uploads.ts';
 import type { WorkAfterCommit } from './work-after-commit.ts';
 
+const HALF_MINUTE = 30;
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 
@@ -30,6 +31,8 @@ export function maintenanceSteps(
     'prune-console-sessions': { everySeconds: HOUR, run: () => deps.consoleSessions.prune() },
     'prune-engines': { everySeconds: HOUR, run: () => deps.engines.prune() },
     'record-stored-bytes': { everySeconds: HOUR, run: () => deps.usage.recordStored() },
+    'roll-up-views': { everySeconds: HALF_MINUTE, run: () => deps.viewRollUp.rollUp() },
+    'keep-view-days': { everySeconds: HOUR, run: () => deps.viewRollUp.keepDays() },
     'reseal-secrets': { everySeconds: HOUR, run: () => resealing.reseal() },
     'prune-webhook-events': { everySeconds: DAY, run: () => webhookDeliveries.prune() },
     'prune-request-log': { everySeconds: HOUR, run: () => deps.requestLog.prune() },

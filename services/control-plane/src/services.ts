@@ -1,3 +1,9 @@
+import { AnalyticsService } from './analytics/analytics.service.ts';
+import { BeaconsService } from './analytics/beacons.service.ts';
+import { RollUpService } from './analytics/roll-up.service.ts';
+import { SegmentRequests } from './analytics/segment-requests.ts';
+import { ViewMeter } from './analytics/view-meter.ts';
+import { Visitors } from './analytics/visitors.ts';
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { AttemptsService } from './attempts/attempts.service.ts';
 import { AuditService } from './audit/audit.service.ts';
@@ -76,6 +82,7 @@ export function createServices(
     ...playback,
     ...transcoding,
     ...accessServices(config, infrastructure),
+    ...analyticsServices(config, infrastructure, videos),
     webhooks: new WebhookEndpointsService({ db, clock, guard, sealingKeys: webhookKeys, onDelivery }),
     eventList: new EventListService(db),
     audit: new AuditService(db),
@@ -242,6 +249,23 @@ function transcodingServices(
   });
   const bandwidth = new BandwidthMeter({ db, logger, metrics, flushSeconds: config.usageFlushSeconds });
   return { usage, bandwidth, attempts, tasks, engines: new EnginesService({ db }) };
+}
+
+function analyticsServices(
+  { analytics, usageFlushSeconds }: ControlPlaneConfig,
+  { db, logger, metrics }: Infrastructure,
+  { videos }: VideoServices,
+) {
+  const { retentionDays, beaconsPerMinute } = analytics;
+  const viewMeter = new ViewMeter({ db, logger, metrics, flushSeconds: usageFlushSeconds });
+  const counted = { meter: viewMeter, visitors: new Visitors(db) };
+  return {
+    viewMeter,
+    beacons: new BeaconsService({ ...counted, perMinute: beaconsPerMinute }),
+    segmentRequests: new SegmentRequests({ ...counted, logger, settings: analytics }),
+    viewRollUp: new RollUpService({ db, retentionDays }),
+    analytics: new AnalyticsService({ db, videos }),
+  };
 }
 
 /** The services that decide who may use the API and the console. */

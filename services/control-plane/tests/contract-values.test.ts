@@ -44,6 +44,8 @@ test.each([
   ['videos.hdr', 'Hdr'],
   ['api_keys.environment', 'Environment'],
   ['usage_daily.environment', 'Environment'],
+  ['views_daily.environment', 'Environment'],
+  ['viewers_daily.environment', 'Environment'],
   ['captions.origin', 'Captions.origin'],
   ['chapters.origin', 'Chapters.origin'],
   ['webhook_endpoints.disabled_reason', 'Webhook.disabledReason'],

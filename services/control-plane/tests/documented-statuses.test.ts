@@ -55,7 +55,10 @@ beforeAll(async () => {
       databaseUrl: databaseProxy.through(config.databaseUrl),
     })),
   ]);
-  limited = await plane.startAnother({ rateLimits: { requestsPerMinute: 1, failuresPerMinute: 0 } });
+  limited = await plane.startAnother({
+    rateLimits: { requestsPerMinute: 1, failuresPerMinute: 0 },
+    analytics: { enabled: true, retentionDays: 400, countryHeader: undefined, beaconsPerMinute: 1 },
+  });
   redirecting = await plane.startAnother({ playback: { mode: 'redirect', cdnUrl: undefined } });
   await sql`drop schema public cascade`.execute(broken.db);
   databaseProxy.cut();
@@ -271,6 +274,8 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   listConsoleSessions: async () => ({ path: '/console/sessions?limit=1' }),
   revokeConsoleSession: async () => ({ path: `/console/sessions/${(await signIn(plane)).id}` }),
   revokeConsoleSessions: async () => ({ path: '/console/sessions' }),
+  getAnalytics: async () => ({ path: '/analytics?groupBy=day' }),
+  getVideoAnalytics: async () => ({ path: `/analytics${await newVideo()}` }),
   getUsage: async () => ({ path: '/auth/usage?groupBy=day' }),
   listApiKeys: async () => ({ path: '/api-keys?limit=1' }),
   createApiKey: async () => ({ path: '/api-keys', body: { name: 'New' } }),
@@ -352,6 +357,7 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   ),
   getEmbedPage: async () => ({ path: await embed() }),
   getEmbedState: async () => ({ path: `${await embed()}/state` }),
+  sendBeacon: async () => BEACON,
   getOEmbed: async () => {
     // Reads the poster for its size.
     const { path } = await image('poster.jpg');
@@ -371,6 +377,7 @@ const succeed: SendFor = async (documented) => send(documented, await success(do
 
 /** For each operation that takes a body, two different valid ones. */
 const BODIES: Record<string, readonly [object, object]> = {
+  sendBeacon: [{ session: 'a-session-of-a-page' }, { session: 'another-session-of-a-page' }],
   createUploadTicket: [{ filename: 'a.mp4' }, { filename: 'b.mp4' }],
   importVideo: [{ url: 'https://media.example.com/a.mp4' }, { url: 'https://media.example.com/b.mp4' }],
   updateVideo: [{ title: 'A' }, { title: 'B' }],
@@ -539,6 +546,9 @@ const oEmbedOf = (path: string, more = ''): Call => ({
   path: `/oembed?url=${encodeURIComponent(`http://framelane.test/v1${path}`)}${more}`,
 });
 
+/** A beacon for an unknown video. */
+const BEACON: Call = { path: '/embed/ws_a/vid_a/beacons', body: { session: 'a-session-of-a-page' } };
+
 /** A sign-in with an unknown code. */
 const SIGN_IN: Call = {
   path: '/console/sessions',
@@ -577,6 +587,18 @@ const OF_OPERATION: Record<string, Record<number, SendFor>> = {
     500: (documented) => send(documented, oEmbedOf('/embed/ws_a/vid_a'), { url: broken.url }),
     501: (documented) => send(documented, oEmbedOf('/embed/ws_a/vid_a', '&format=xml')),
     503: (documented) => send(documented, oEmbedOf('/embed/ws_a/vid_a'), { url: unconnected.url }),
+  },
+  sendBeacon: {
+    202: succeed,
+    400: (documented) => send(documented, { ...BEACON, body: {} }),
+    413: (documented) => send(documented, { ...BEACON, body: { session: 'x'.repeat(5000) } }),
+    415: (documented) => send(documented, { ...BEACON, body: 'session=abc', type: 'form' }),
+    429: async (documented) => {
+      await send(documented, BEACON, { url: limited.url });
+      return send(documented, BEACON, { url: limited.url });
+    },
+    500: (documented) => send(documented, BEACON, { url: broken.url }),
+    503: (documented) => send(documented, BEACON, { url: unconnected.url }),
   },
   createConsoleSession: {
     201: succeed,

@@ -59,6 +59,7 @@ export const SECTIONS: readonly Section[] = [
       'docs/requests.md',
       'docs/audit.md',
       'docs/usage.md',
+      'docs/analytics.md',
       'docs/quotas.md',
       'docs/limits.md',
     ],

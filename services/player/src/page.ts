@@ -1,3 +1,4 @@
+import { Beacons } from './beacons.ts';
 import { readOptions } from './options.ts';
 import { pictureFor } from './pictures.ts';
 import { type Failure, type Player, showPlayer } from './player.ts';
@@ -25,6 +26,7 @@ const src: string = history.state?.src ?? location.href;
 let token = options.token;
 let player: Player | undefined;
 let playerJs: PlayerJs | undefined;
+const beacons = Beacons.start();
 /** Interruptions since the video last played. */
 let interruptions = 0;
 /** The source that the player plays. */
@@ -130,6 +132,7 @@ function play(source: Source): void {
   isInterrupted = false;
   if (player !== undefined || !place) return;
   player = showPlayer(place, source, options, onFailure);
+  beacons?.follow(player.media);
   player.media.addEventListener('playing', () => {
     interruptions = 0;
     isUnsupported = false;
@@ -142,6 +145,7 @@ function play(source: Source): void {
 }
 
 function onFailure(failure: Failure): void {
+  beacons?.failed(failure);
   if (failure === 'interrupted') {
     isInterrupted = true;
     void recover();

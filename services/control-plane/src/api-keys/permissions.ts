@@ -11,4 +11,5 @@ export const PERMISSIONS: readonly Permission[] = [
   'usage:read',
   'requests:read',
   'audit:read',
+  'analytics:read',
 ];

@@ -10,13 +10,15 @@ export type RowText = string;
 
 /**
  * What a backup leaves out: the migrations, which a restore runs itself; what the running processes say about themselves; the
- * backups of this database; sign-ins, so that a backup signs nobody in; and the requests of the last days.
+ * backups of this database; sign-ins, so that a backup signs nobody in; the requests of the last days; and what could tell viewers apart: the reports of
+ * single playbacks, whose tables are partitions, and the salts.
  */
 const LEFT_OUT = [
   ...['kysely_migration', 'kysely_migration_lock'],
   ...['engines', 'maintenance_steps', 'backup_state'],
   ...['console_codes', 'console_sessions'],
   ...['request_log', 'request_log_sizes'],
+  ...['view_changes', 'view_salts'],
 ];
 
 /** Rows that one query reads. Some have an image of a few megabytes. */
@@ -31,7 +33,7 @@ export async function findTables(db: Database): Promise<Table[]> {
     select relname as name,
       json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod)) order by attnum) as columns
     from pg_class join pg_attribute on attrelid = pg_class.oid
-    where relnamespace = current_schema()::regnamespace and relkind = 'r'
+    where relnamespace = current_schema()::regnamespace and relkind = 'r' and not relispartition
       and attnum > 0 and not attisdropped and attgenerated = ''
     group by relname order by relname collate "C"`.execute(db);
   return rows.filter(({ name }) => !LEFT_OUT.includes(name));

@@ -692,6 +692,70 @@ CREATE INDEX videos_tombstones ON public.videos USING btree (deleted_at) WHERE (
 CREATE INDEX videos_with_source_to_delete ON public.videos USING btree (delete_source_at) WHERE (delete_source_at IS NOT NULL);
 CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.videos FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('video', 'id', '', 'title,metadata,tags,passthrough,playback_policy,allowed_origins,keep_source_days,source_deleted_at,chosen_poster,retried_at,codecs,deleted_at');
 
+create table view_changes (
+  video_id text not null,
+  day date not null,
+  changes bigint not null default 1,
+  constraint view_changes_pkey PRIMARY KEY (video_id, day)
+);
+
+create table view_salts (
+  day date not null,
+  salt bytea not null,
+  constraint view_salts_pkey PRIMARY KEY (day)
+);
+
+create table view_sessions (
+  day date not null,
+  video_id text not null,
+  session_id uuid not null,
+  visitor bytea,
+  watched bit(100) not null,
+  watched_at_rungs bit(400) not null,
+  stalled bit(100) not null,
+  watch_ms integer,
+  startup_ms integer,
+  stalls integer not null,
+  stall_ms integer not null,
+  error text,
+  device text not null,
+  country text,
+  constraint view_sessions_pkey PRIMARY KEY (day, video_id, session_id),
+  constraint view_sessions_stall_ms_check CHECK ((stall_ms >= 0)),
+  constraint view_sessions_stalls_check CHECK ((stalls >= 0)),
+  constraint view_sessions_startup_ms_check CHECK ((startup_ms >= 0)),
+  constraint view_sessions_watch_ms_check CHECK ((watch_ms >= 0))
+) partition by RANGE (day);
+
+create table viewers_daily (
+  workspace_id text not null,
+  environment text not null,
+  day date not null,
+  unique_viewers bigint not null,
+  constraint viewers_daily_pkey PRIMARY KEY (workspace_id, environment, day),
+  constraint viewers_daily_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint viewers_daily_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text])))
+);
+
+create table views_daily (
+  video_id text not null,
+  day date not null,
+  workspace_id text not null,
+  environment text not null,
+  views bigint not null,
+  unique_viewers bigint not null,
+  watch_ms bigint not null,
+  stalls bigint not null,
+  stall_ms bigint not null,
+  retention integer[] not null,
+  breakdowns jsonb not null,
+  constraint views_daily_pkey PRIMARY KEY (video_id, day),
+  constraint views_daily_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE,
+  constraint views_daily_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint views_daily_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text])))
+);
+CREATE INDEX views_daily_by_workspace ON public.views_daily USING btree (workspace_id, environment, day);
+
 create table watermarks (
   id text not null,
   workspace_id text not null,

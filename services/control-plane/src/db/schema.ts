@@ -46,6 +46,11 @@ export type Schema = {
   maintenance_steps: MaintenanceStepsTable;
   backup_state: BackupStateTable;
   usage_daily: UsageDailyTable;
+  view_sessions: ViewSessionsTable;
+  view_changes: ViewChangesTable;
+  view_salts: ViewSaltsTable;
+  views_daily: ViewsDailyTable;
+  viewers_daily: ViewersDailyTable;
   webhook_endpoints: WebhookEndpointsTable;
   webhook_events: WebhookEventsTable;
   webhook_deliveries: WebhookDeliveriesTable;
@@ -617,6 +622,63 @@ type UsageDailyTable = {
   bandwidth_bytes: Generated<number>;
   /** Stored bytes at the last recording of the day; null without a recording. */
   storage_bytes: number | null;
+};
+
+/** A day in UTC. Select it as text. */
+type Day = ColumnType<Date, string, never>;
+
+/** What viewers have reported of one playback. Each column only grows, so a repeated or a late report changes nothing. */
+type ViewSessionsTable = {
+  /** The day of the first report. */
+  day: Day;
+  video_id: string;
+  session_id: string;
+  /** A hash that is the same for all playbacks of one viewer on one day. */
+  visitor: Buffer | null;
+  /** A bit for each hundredth of the video. */
+  watched: string;
+  /** The same for each rung, lowest first. */
+  watched_at_rungs: string;
+  /** A bit for each hundredth in which a request for a segment reported an empty buffer. */
+  stalled: string;
+  /** Null if only requests for segments are known. */
+  watch_ms: number | null;
+  startup_ms: number | null;
+  stalls: number;
+  stall_ms: number;
+  error: string | null;
+  device: string;
+  country: string | null;
+};
+
+type ViewChangesTable = { video_id: string; day: Day; changes: Generated<number> };
+
+/** The key of the hashes of a day, which is deleted after the day. */
+type ViewSaltsTable = { day: Day; salt: Buffer };
+
+/** The figures of one video on one day, summed up from `view_sessions`. */
+type ViewsDailyTable = {
+  video_id: string;
+  day: Day;
+  workspace_id: string;
+  environment: Environment;
+  views: number;
+  unique_viewers: number;
+  watch_ms: number;
+  stalls: number;
+  stall_ms: number;
+  /** The number of views that include each hundredth of the video. */
+  retention: number[];
+  /** Counts by kind and name. */
+  breakdowns: JSONColumnType<Record<string, Record<string, number>>>;
+};
+
+/** The viewers of all videos of a workspace on one day. */
+type ViewersDailyTable = {
+  workspace_id: string;
+  environment: Environment;
+  day: Day;
+  unique_viewers: number;
 };
 
 /** An event that an endpoint can subscribe to. */

@@ -7,10 +7,12 @@ import { type EmbedContent, escapeHtml } from './embed.service.ts';
 export class PlayerPage {
   readonly #frontEnd: FrontEnd;
   readonly #filesPath: string;
+  readonly #countsViews: boolean;
   #html: string | undefined;
 
-  /** `baseUrl` ends in `/v1`. */
-  constructor(baseUrl: string, frontEnd: FrontEnd) {
+  /** `baseUrl` ends in `/v1`. `countsViews`: the page reports what is watched. */
+  constructor(baseUrl: string, frontEnd: FrontEnd, { countsViews }: { countsViews: boolean }) {
+    this.#countsViews = countsViews;
     this.#frontEnd = frontEnd;
     this.#filesPath = `${new URL(baseUrl).pathname}/embed/files/`;
   }
@@ -29,7 +31,7 @@ export class PlayerPage {
     }
     this.#html ??= build.html.replaceAll(`${FILES_PATH}files/`, this.#filesPath);
     const html = this.#html
-      .replace('<!--head-->', () => headOf(content))
+      .replace('<!--head-->', () => headOf(content, this.#countsViews))
       .replace('>"state"<', () => `>${JSON.stringify(content.state).replaceAll('<', '\\u003c')}<`);
     res
       .set('Content-Security-Policy', policyOf(content, build))
@@ -61,8 +63,11 @@ function frameAncestors({ frameOrigins }: EmbedContent): string {
   return `frame-ancestors ${frameOrigins === undefined ? '*' : ["'self'", ...frameOrigins].join(' ')}`;
 }
 
-function headOf({ state, oEmbedUrl }: EmbedContent): string {
-  const title = `<title>${escapeHtml('title' in state ? state.title : 'Video')}</title>`;
-  if (oEmbedUrl === undefined) return title;
-  return `${title}\n<link rel="alternate" type="application/json+oembed" href="${escapeHtml(oEmbedUrl)}">`;
+function headOf({ state, oEmbedUrl }: EmbedContent, countsViews: boolean): string {
+  const lines = [`<title>${escapeHtml('title' in state ? state.title : 'Video')}</title>`];
+  if (oEmbedUrl !== undefined) {
+    lines.push(`<link rel="alternate" type="application/json+oembed" href="${escapeHtml(oEmbedUrl)}">`);
+  }
+  if (countsViews) lines.push('<meta name="beacons" content="on">');
+  return lines.join('\n');
 }

@@ -22,6 +22,8 @@ const MAINTENANCE_STEPS = [
   'prune-watermarks',
   'prune-engines',
   'record-stored-bytes',
+  'roll-up-views',
+  'keep-view-days',
   'reseal-secrets',
   'prune-webhook-events',
   'prune-tombstones',
@@ -135,7 +137,15 @@ export class Metrics {
     registers: this.#registers,
   });
 
+  readonly #viewReports = new Counter({
+    name: 'framelane_view_reports_total',
+    help: 'Reports of viewers by result: accepted, or dropped because too many waited to be stored',
+    labelNames: ['result'],
+    registers: this.#registers,
+  });
+
   constructor() {
+    for (const result of ['accepted', 'dropped']) this.#viewReports.inc({ result }, 0);
     this.#videos.inc({ outcome: 'ready', code: '' }, 0);
     for (const code of FAILURE_CODES) this.#videos.inc({ outcome: 'failed', code }, 0);
     for (const outcome of ATTEMPT_OUTCOMES) {
@@ -151,6 +161,10 @@ export class Metrics {
       this.#hlsResponses.inc({ kind }, 0);
       this.#hlsBytes.inc({ kind }, 0);
     }
+  }
+
+  viewReported(result: 'accepted' | 'dropped'): void {
+    this.#viewReports.inc({ result });
   }
 
   uploadCompleted(): void {

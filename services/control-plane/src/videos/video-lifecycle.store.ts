@@ -248,8 +248,8 @@ export async function findVideosToRemove(
 }
 
 /**
- * Turns a living video, locked, into a tombstone: deletes its ticket, import, attempts, renditions, captions, chapters, poster and artifacts, and
- * blanks every column that is not kept.
+ * Turns a living video, locked, into a tombstone: deletes its ticket, import, attempts, renditions, captions, chapters, poster, artifacts
+ * and views, and blanks every column that is not kept.
  */
 export async function turnIntoTombstone(trx: Database, videoId: string, move: Move): Promise<void> {
   for (const table of [
@@ -265,6 +265,8 @@ export async function turnIntoTombstone(trx: Database, videoId: string, move: Mo
     'clips',
     'imports',
     'upload_tickets',
+    'views_daily',
+    'view_sessions',
   ] as const) {
     await trx.deleteFrom(table).where('video_id', '=', videoId).execute();
   }

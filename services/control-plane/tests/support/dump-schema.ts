@@ -5,7 +5,7 @@ import type { Database } from '../../src/db/database.ts';
 export async function dumpSchema(db: Database): Promise<string> {
   const tables = await sql<{ name: string }>`
     select relname as name from pg_class
-    where relnamespace = 'public'::regnamespace and relkind = 'r' and relname not like 'kysely_%'
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition and relname not like 'kysely_%'
     order by relname`.execute(db);
   const functions = await sql<{ line: string }>`
     select trim(pg_get_functiondef(oid)) || ';' as line from pg_proc
@@ -38,9 +38,12 @@ async function dumpTable(db: Database, table: string): Promise<string> {
     select pg_get_triggerdef(oid) || ';' as line from pg_trigger
     where tgrelid = ${table}::regclass and not tgisinternal
     order by tgname`.execute(db);
+  const partitions = await sql<{ key: string | null }>`
+    select pg_get_partkeydef(${table}::regclass) as key`.execute(db);
+  const partitioned = partitions.rows[0]?.key ? ` partition by ${partitions.rows[0].key}` : '';
   const body = [...columns.rows, ...constraints.rows].map(({ line }) => `  ${line}`).join(',\n');
   return [
-    `create table ${table} (\n${body}\n);`,
+    `create table ${table} (\n${body}\n)${partitioned};`,
     ...[...indexes.rows, ...triggers.rows].map(({ line }) => line),
   ].join('\n');
 }

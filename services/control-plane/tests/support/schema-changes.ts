@@ -11,7 +11,7 @@ export async function readSchema(db: Database): Promise<Schema> {
     select format('%s.%s', relname, attname) as name, format_type(atttypid, atttypmod) as type,
       attnotnull as required, atthasdef or attidentity <> '' as "hasDefault"
     from pg_attribute join pg_class on pg_class.oid = attrelid
-    where relnamespace = 'public'::regnamespace and relkind = 'r' and relname not like 'kysely_%'
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition and relname not like 'kysely_%'
       and attnum > 0 and not attisdropped`.execute(db);
   const rules = await sql<{ name: string; rule: string }>`
     select format('%s.%s', conrelid::regclass, conname) as name, pg_get_constraintdef(oid) as rule

@@ -626,6 +626,64 @@ const TABLES = [
     primary key (workspace_id, environment, day)
   )`,
 
+  // One row for each playback that viewers report. A partition has the rows of a day in UTC; maintenance creates and drops them. Without foreign
+  // keys: a report can arrive after the deletion of its video, and the roll-up then deletes it.
+  `create table view_sessions (
+    day date not null,
+    video_id text not null,
+    session_id uuid not null,
+    visitor bytea,
+    watched bit(100) not null,
+    watched_at_rungs bit(400) not null,
+    stalled bit(100) not null,
+    watch_ms int check (watch_ms >= 0),
+    startup_ms int check (startup_ms >= 0),
+    stalls int not null check (stalls >= 0),
+    stall_ms int not null check (stall_ms >= 0),
+    error text,
+    device text not null,
+    country text,
+    primary key (day, video_id, session_id)
+  ) partition by range (day)`,
+
+  // Days of videos whose reports have changed since their roll-up.
+  `create table view_changes (
+    video_id text not null,
+    day date not null,
+    changes bigint not null default 1,
+    primary key (video_id, day)
+  )`,
+
+  // Unlogged, so that no copy of the write-ahead log has a salt.
+  `create unlogged table view_salts (
+    day date primary key,
+    salt bytea not null
+  )`,
+
+  `create table views_daily (
+    video_id text not null references videos on delete cascade,
+    day date not null,
+    workspace_id text not null references workspaces,
+    environment text not null check (environment in ('live', 'test')),
+    views bigint not null,
+    unique_viewers bigint not null,
+    watch_ms bigint not null,
+    stalls bigint not null,
+    stall_ms bigint not null,
+    retention int[] not null,
+    breakdowns jsonb not null,
+    primary key (video_id, day)
+  )`,
+  'create index views_daily_by_workspace on views_daily (workspace_id, environment, day)',
+
+  `create table viewers_daily (
+    workspace_id text not null references workspaces,
+    environment text not null check (environment in ('live', 'test')),
+    day date not null,
+    unique_viewers bigint not null,
+    primary key (workspace_id, environment, day)
+  )`,
+
   `create table webhook_endpoints (
     id text primary key,
     workspace_id text not null references workspaces,
@@ -795,7 +853,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 }
 
 export async function down(db: Kysely<unknown>): Promise<void> {
-  const names = TABLES.flatMap((statement) => /^create table (\w+)/.exec(statement)?.[1] ?? []);
+  const names = TABLES.flatMap((statement) => /^create (?:unlogged )?table (\w+)/.exec(statement)?.[1] ?? []);
   for (const name of names.toReversed()) await sql`drop table ${sql.table(name)}`.execute(db);
   for (const name of ['place_event', 'record_change', 'new_audit_event_id', 'refuse_change_of_audit']) {
     await sql`drop function ${sql.id(name)}`.execute(db);

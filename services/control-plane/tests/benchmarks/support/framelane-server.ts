@@ -9,7 +9,10 @@ import { compete } from './contestant.ts';
 
 /** A program: a control plane as on a single node, with objects in the directory OBJECTS, or in S3. */
 const logger = createLogger({ service: 'control-plane' });
-const controlPlane = ControlPlane.create(readControlPlaneConfig(process.env), {
+const config = readControlPlaneConfig(process.env);
+// All viewers have one address.
+config.analytics.beaconsPerMinute = 0;
+const controlPlane = ControlPlane.create(config, {
   bus: new InProcessBus({ logger }),
   objects: process.env.OBJECTS
     ? new FileObjectStore(process.env.OBJECTS)

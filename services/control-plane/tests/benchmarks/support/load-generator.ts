@@ -6,6 +6,10 @@ export type Task = {
   method: 'GET' | 'POST';
   headers: Record<string, string>;
   body?: string;
+  /** Paths that take turns instead of that of the URL. */
+  requests?: { path: string }[];
+  /** Whether `[<id>]` in the body is replaced with an id that is new for each request. */
+  idReplacement?: boolean;
   connections: number;
   amount: number;
 };

@@ -1,0 +1,37 @@
+import { RUNGS } from '@framelane/contracts/renditions';
+
+/** The parts of equal length into which the timeline of a video is divided. */
+export const PARTS = 100;
+
+/** A stretch of the timeline in seconds, and the short side of the frames that were shown. */
+export type WatchedRange = { from: number; to: number; height?: number };
+
+/** Which parts were watched, as PostgreSQL writes bits: of the whole, and of each rung, lowest first. */
+export type WatchedParts = { all: string; byRung: string };
+
+/** The short side of the frames of each rung, as in their names. */
+const HEIGHTS = RUNGS.map((name) => Number.parseInt(name, 10));
+
+/**
+ * The parts of a video that these ranges touch. Ranges beyond its end count for nothing. Without a duration nothing is known. Takes time for
+ * at most `PARTS` parts of each range.
+ */
+export function watchedParts(ranges: readonly WatchedRange[], duration: number | null): WatchedParts {
+  const all = new Uint8Array(PARTS);
+  const byRung = new Uint8Array(PARTS * RUNGS.length);
+  for (const { from, to, height } of duration === null || duration <= 0 ? [] : ranges) {
+    const part = (seconds: number) => (seconds / (duration as number)) * PARTS;
+    const end = Math.min(PARTS, Math.ceil(part(to)));
+    for (let at = Math.max(0, Math.floor(part(from))); at < end; at++) {
+      all[at] = 1;
+      if (height !== undefined) byRung[nearestRung(height) * PARTS + at] = 1;
+    }
+  }
+  return { all: all.join(''), byRung: byRung.join('') };
+}
+
+/** The index of the rung whose frames have about this height. The frames of a rung can be some pixels smaller than its name says. */
+function nearestRung(height: number): number {
+  const distances = HEIGHTS.map((each) => Math.abs(each - height));
+  return distances.indexOf(Math.min(...distances));
+}

@@ -1,0 +1,75 @@
+import { PlaybackLog } from './playback-log.ts';
+import type { Failure } from './player.ts';
+
+/** Between two beacons, if something has changed. */
+const PAUSE_MS = 15_000;
+
+/** Reports to the control plane what is played in this page. */
+export class Beacons {
+  readonly #url: string;
+  readonly #log = new PlaybackLog();
+  /** New for each load of the page, so it recognises nobody. */
+  readonly #session = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+  /** The last beacon. */
+  #sent = '';
+
+  /** Reports of this page; undefined if the installation counts no views, or the viewer does not want to be counted. */
+  static start(): Beacons | undefined {
+    const isOn = document.querySelector('meta[name="beacons"]') !== null;
+    const { globalPrivacyControl = false, doNotTrack }: Navigator & { globalPrivacyControl?: boolean } =
+      navigator;
+    if (!isOn || globalPrivacyControl || doNotTrack === '1') return undefined;
+    return new Beacons(`${location.pathname.replace(/\/$/, '')}/beacons`);
+  }
+
+  private constructor(url: string) {
+    this.#url = url;
+    setInterval(() => this.#send(), PAUSE_MS);
+    // The last event that a page gets for certain, above all on phones.
+    document.addEventListener('visibilitychange', () => {
+      if (document.visibilityState === 'hidden') this.#send();
+    });
+    addEventListener('pagehide', () => this.#send());
+  }
+
+  /** Records what this media element plays. */
+  follow(media: HTMLVideoElement): void {
+    const on = (name: string, listener: () => void) => media.addEventListener(name, listener);
+    const move = () => {
+      const { currentTime, videoWidth, videoHeight, playbackRate } = media;
+      const height = Math.min(videoWidth, videoHeight);
+      if (!media.seeking) this.#log.moved(currentTime, { height, rate: playbackRate || 1 });
+    };
+    this.#log.jumped();
+    on('play', () => {
+      this.#log.requested(performance.now());
+      move();
+    });
+    on('playing', () => {
+      this.#log.playing(performance.now());
+      move();
+    });
+    on('timeupdate', move);
+    on('seeking', () => this.#log.jumped());
+    on('seeked', move);
+    on('waiting', () => {
+      if (!media.seeking) this.#log.stalled(performance.now());
+    });
+  }
+
+  failed(failure: Failure): void {
+    this.#log.failed(failure);
+    this.#send();
+  }
+
+  #send(): void {
+    const report = this.#log.report();
+    const body = JSON.stringify({ session: this.#session, ...report });
+    const isEmpty = report.watchSeconds === 0 && report.error === undefined;
+    if (isEmpty || body === this.#sent) return;
+    // Fails only if too much waits to be sent; the next one says the same again.
+    if (navigator.sendBeacon(this.#url, new Blob([body], { type: 'application/json' }))) this.#sent = body;
+  }
+}
