@@ -176,6 +176,7 @@ describe('resources of another workspace are 404', () => {
     );
     foreign = {
       videos: { id: videoId, code: 'video_not_found' },
+      analytics: { id: videoId, code: 'video_not_found' },
       webhooks: { id: webhook.id, deliveryId: delivery.id, code: 'webhook_not_found' },
       'api-keys': { id: key.id, code: 'api_key_not_found' },
       watermarks: { id: watermark.body.id, code: 'watermark_not_found' },
