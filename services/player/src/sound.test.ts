@@ -10,6 +10,7 @@ test.each<[string, Parameters<typeof hasSound>[0], boolean]>([
   ['sound in its video renditions', { api: api([], ['mp4a.40.2']) }, true],
   ['neither', { api: api([], [undefined, undefined]) }, false],
   ['audio tracks of the browser', { audioTracks: { length: 1 } }, true],
+  ['no audio track of the browser', { audioTracks: { length: 0 } }, false],
   ['video tracks of the browser alone', { audioTracks: { length: 0 }, videoTracks: { length: 1 } }, false],
   [
     'tracks that the browser does not know yet',
