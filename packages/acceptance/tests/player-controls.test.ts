@@ -90,6 +90,13 @@ async function beginAndPause(page: Page): Promise<void> {
   await page.evaluate(`${VIDEO}.pause()`);
 }
 
+/** Taps the video, in one task of the browser: the time between two taps is part of the gesture. */
+const tapsAt = (x: number, taps: number) => `
+  for (const type of Array(${taps}).fill(['pointerdown', 'pointerup']).flat()) {
+    const init = { pointerType: 'touch', isPrimary: true, clientX: ${x}, clientY: 60, bubbles: true, composed: true };
+    ${VIDEO}.dispatchEvent(new PointerEvent(type, init));
+  }`;
+
 /** Chooses the entry of a menu with this text. */
 async function choose(page: Page, menu: string, text: string): Promise<void> {
   const item = `[...document.querySelector('${menu}').shadowRoot.querySelectorAll('media-chrome-menu-item')].find((each) => each.textContent.includes('${text}'))`;
@@ -129,9 +136,11 @@ testInBrowser('in a low player on a phone, nothing covers the play button, and e
   const { page, problems } = await open(video.embed, PHONE);
   await page.waitForFunction(HAS_FRAME);
   await screenshot(page, 'player-390-before-play');
-  // A tap anywhere begins.
-  await page.touchscreen.tap(60, 60);
+  // A tap anywhere begins, and a second one that follows at once seeks nowhere.
+  await page.evaluate(`${VIDEO}.addEventListener('play', () => { ${tapsAt(350, 1)} }, { once: true })`);
+  await page.touchscreen.tap(350, 60);
   await page.waitForFunction(IS_PLAYING);
+  expect(await page.evaluate(`${VIDEO}.currentTime`)).toBeLessThan(10);
   await page.evaluate(`${VIDEO}.pause()`);
   await page.waitForFunction(`getComputedStyle(document.querySelector('.buttons')).opacity === '1'`);
   await screenshot(page, 'player-390');
@@ -157,12 +166,7 @@ testInBrowser('fingers seek: double taps by ten seconds, swipes by their length'
   const { page, problems } = await open(`${video.embed}?start=15`, PHONE);
   await beginAndPause(page);
   const time = () => page.evaluate(`${VIDEO}.currentTime`) as Promise<number>;
-  // Both taps in one task: their distance in time is part of the gesture.
-  const doubleTap = (x: number) =>
-    page.evaluate(`for (const type of ['pointerdown', 'pointerup', 'pointerdown', 'pointerup']) {
-      const init = { pointerType: 'touch', isPrimary: true, clientX: ${x}, clientY: 80, bubbles: true, composed: true };
-      ${VIDEO}.dispatchEvent(new PointerEvent(type, init));
-    }`);
+  const doubleTap = (x: number) => page.evaluate(tapsAt(x, 2));
   const begin = await time();
   await doubleTap(360);
   expect(await textOf(page, '.gesture')).toBe('+10 s');
@@ -228,6 +232,20 @@ testInBrowser('the question mark lists the keys', async () => {
   await page.waitForFunction(`document.querySelector('#keys').open`);
   await page.click('#keys button');
   await page.waitForFunction(`!document.querySelector('#keys').open`);
+  // Who wants to know the keys may have no mouse.
+  const focused = () => page.evaluate(`document.activeElement.localName`);
+  expect(await focused()).toBe('media-settings-menu-button');
+  for (const key of ['Enter', 'Space'] as const) {
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(`document.activeElement.localName === 'media-settings-menu-item'`);
+    await page.keyboard.press('End');
+    await page.waitForFunction(`document.activeElement.matches('.keyboard')`);
+    await page.keyboard.press(key);
+    expect(await page.evaluate(`document.querySelector('#keys').open`)).toBe(true);
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(`!document.querySelector('#keys').open`);
+    expect(await focused()).toBe('media-settings-menu-button');
+  }
   expect(problems).toEqual([]);
 });
 
@@ -263,6 +281,7 @@ testInBrowser(
     expect(second.shownStyle).toContain('1.5em');
     // A time in the URL is a request to begin there.
     expect((await visit(`${video.embed}?remember=1&start=5`)).begun).toBeCloseTo(5, 0);
+    expect((await visit(`${video.embed}?remember=1&start=0`)).begun).toBe(0);
     expect(await visit(video.embed)).toMatchObject({ begun: 0, shownStyle: '' });
   },
 );
@@ -282,6 +301,10 @@ testInBrowser('a frame in which the browser refuses storage plays all the same',
     await frame.evaluate(`${VIDEO}.play()`);
     await frame.waitForFunction(IS_PLAYING);
     await frame.evaluate(`${VIDEO}.pause()`);
+    // A frame that allows no forms can close the list of keys.
+    await frame.evaluate(`document.dispatchEvent(new KeyboardEvent('keydown', { key: '?' }))`);
+    await frame.click('#keys button');
+    await frame.waitForFunction(`!document.querySelector('#keys').open`);
     expect(problems).toEqual([]);
   } finally {
     site.close();
@@ -334,6 +357,13 @@ testInBrowser('a preview shows what is missing, and when a part will be there', 
   let progress = 20;
   const held: HTTPRequest[] = [];
   const page = await newPage(browser);
+  // A preview that has only begun to load is not a part that is missing.
+  await page.evaluateOnNewDocument(`
+    window.waitWords = [];
+    new MutationObserver(() => {
+      const words = document.querySelector('.wait')?.textContent;
+      if (words) waitWords.push(words);
+    }).observe(document, { subtree: true, childList: true });`);
   await page.setRequestInterception(true);
   page.on('request', (request) => {
     const state = { status: 'preparing', title: 'Preview', progress, hls: new URL(video.hls).pathname };
@@ -346,7 +376,7 @@ testInBrowser('a preview shows what is missing, and when a part will be there', 
   await page.setViewport(DESKTOP);
   await page.goto(`${embed}?autoplay=1&muted=1`, { waitUntil: 'load' });
   await page.waitForFunction(IS_PLAYING);
-  expect(await textOf(page, '.wait')).toBe('');
+  expect(await page.evaluate('waitWords')).toEqual([]);
   expect(await textOf(page, '.note')).toMatch(/^This video is being prepared: \d\d %$/);
   await page.evaluate(`${VIDEO}.currentTime = 35`);
   await page.waitForFunction(

@@ -7,7 +7,7 @@ const NONE = {
   muted: false,
   loop: false,
   remember: false,
-  start: 0,
+  start: undefined,
   color: undefined,
 };
 
@@ -34,12 +34,17 @@ test.each([
   'remember=0',
   'autoplay=off',
   'start=-5',
+  'start=',
   'start=soon',
   'start=Infinity',
   'color=red',
   'color=url(x)',
 ])('%s counts as absent', (query) => {
   expect(readOptions(`?${query}`)).toEqual(NONE);
+});
+
+test('the beginning of the video is a time to start at', () => {
+  expect(readOptions('?start=0').start).toBe(0);
 });
 
 test('a colour may begin with a percent-encoded #', () => {

@@ -7,7 +7,7 @@ export type Options = {
   /** Whether the browser keeps where the viewer leaves the video, and the style of captions. */
   remember: boolean;
   /** Seconds. */
-  start: number;
+  start: number | undefined;
   /** A CSS colour. */
   color: string | undefined;
 };
@@ -16,7 +16,7 @@ export type Options = {
 export function readOptions(query: string): Options {
   const parameters = new URLSearchParams(query);
   const isOn = (name: string) => ['', '1', 'true', 'yes'].includes(parameters.get(name) ?? 'no');
-  const start = Number(parameters.get('start') ?? 0);
+  const start = Number(parameters.get('start') || Number.NaN);
   const color = parameters.get('color')?.replace(/^#/, '');
   return {
     token: parameters.get('token') ?? undefined,
@@ -24,7 +24,7 @@ export function readOptions(query: string): Options {
     muted: isOn('muted'),
     loop: isOn('loop'),
     remember: isOn('remember'),
-    start: Number.isFinite(start) && start > 0 ? start : 0,
+    start: Number.isFinite(start) && start >= 0 ? start : undefined,
     color: color !== undefined && /^([\da-f]{3}|[\da-f]{6})$/i.test(color) ? `#${color}` : undefined,
   };
 }

@@ -95,11 +95,8 @@ export function showPlayer(
   const preview = new PreviewView(root, media);
 
   const video = videoOf(location);
-  let position = options.start;
-  if (options.remember) {
-    position ||= keptPosition(video);
-    keepPosition(media, video, signal);
-  }
+  let position = options.start ?? (options.remember ? keptPosition(video) : 0);
+  if (options.remember) keepPosition(media, video, signal);
   let loading = new AbortController();
   const load = (next: Source) => {
     if (media.readyState > 0) position = media.currentTime;

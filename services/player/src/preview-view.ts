@@ -6,6 +6,8 @@ export class PreviewView {
   readonly #root: HTMLElement;
   readonly #media: HTMLMediaElement;
   #samples: Sample[] = [];
+  /** Whether the video is still being prepared, as far as the page knows. */
+  #isPreparing = false;
 
   constructor(root: HTMLElement, media: HTMLMediaElement) {
     this.#root = root;
@@ -17,8 +19,8 @@ export class PreviewView {
 
   /** Takes the newest state of the video. */
   update(state: State): void {
-    const isPreview = state.status === 'preparing';
-    if (isPreview)
+    this.#isPreparing = state.status === 'preparing' || state.status === 'waiting';
+    if (state.status === 'preparing')
       this.#samples = withSample(this.#samples, { time: performance.now(), percent: state.progress });
     else if (state.status === 'ready') this.#samples = [];
     this.#root.style.setProperty('--made', String(this.#samples.at(-1)?.percent ?? 100));
@@ -30,8 +32,9 @@ export class PreviewView {
   #showWait(): void {
     const { currentTime, duration, readyState } = this.#media;
     const seconds = secondsUntil(currentTime, duration, this.#samples);
+    // Before the duration is known, it is the video that is loading, and not a part that is missing.
     const isWaiting =
-      this.#samples.length > 0 && readyState < HTMLMediaElement.HAVE_FUTURE_DATA && seconds !== 0;
+      this.#isPreparing && duration > 0 && readyState < HTMLMediaElement.HAVE_FUTURE_DATA && seconds !== 0;
     this.#write('.wait', isWaiting ? waitWords(seconds) : '');
   }
 

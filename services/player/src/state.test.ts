@@ -68,6 +68,7 @@ test.each<[string, number, string, State]>([
     '{"code":"playback_token_expired"}',
     { status: 'refused', code: 'playback_token_expired' },
   ],
+  ['a refusal of something in between', 429, '{"error":"slow down"}', { status: 'refused', code: '' }],
   ['a service that restarts', 503, '{"code":"unavailable"}', { status: 'offline' }],
   ['a response that is not JSON', 200, '<html>', { status: 'offline' }],
 ])('%s becomes a state of the page', async (_, status, body, state) => {

@@ -83,7 +83,9 @@ export async function fetchState(page: Pick<URL, 'pathname'>, token: string | un
     const body = await response.json();
     if (response.ok) return body;
     // A service that is restarting is not a reason to give up.
-    return response.status >= 500 ? { status: 'offline' } : { status: 'refused', code: body.code };
+    return response.status >= 500
+      ? { status: 'offline' }
+      : { status: 'refused', code: String(body.code ?? '') };
   } catch {
     return { status: 'offline' };
   }

@@ -50,8 +50,9 @@ export function listenForTouch(root: HTMLElement, media: HTMLMediaElement, signa
     if (from === undefined) return;
     const swiped = swipeSeconds(from, touch, root.clientWidth);
     if (swiped !== undefined) return seek(swiped);
-    tapped = touch;
+    // Some tap twice to begin. That seeks nowhere.
     if (!root.classList.contains('started')) return void media.play().catch(() => {});
+    tapped = touch;
     const seconds = doubleTapSeconds(earlier, touch, root.clientWidth);
     if (seconds !== undefined) seek(seconds);
   });
