@@ -159,12 +159,15 @@ export class FramelaneUploaderElement extends ElementBase {
     // As with an input of one file, another one replaces it.
     if (!this.hasAttribute('multiple') && chosen.length > 0)
       for (const { id } of this.#queue.items) this.#remove(id);
-    const accepted = chosen.filter(({ file, isFolder }) => {
+    const accepted: File[] = [];
+    const refused: { file: File; error: unknown }[] = [];
+    for (const { file, isFolder } of chosen) {
       const code = this.#obstacleTo(file, isFolder);
-      if (code !== undefined) this.#queue.refuse(file, new FramelaneError('The file is not sent.', { code }));
-      return code === undefined;
-    });
-    this.#queue.add(accepted.map(({ file }) => file));
+      if (code === undefined) accepted.push(file);
+      else refused.push({ file, error: new FramelaneError('The file is not sent.', { code }) });
+    }
+    this.#queue.refuse(refused);
+    this.#queue.add(accepted);
   }
 
   /** The code of the reason why a file is not sent. */
