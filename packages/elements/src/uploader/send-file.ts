@@ -7,15 +7,28 @@ import type { Send, SendHandlers } from './upload-queue.ts';
  * reload of the page.
  */
 export function sender(getTicket: (file: File) => Promise<Ticket>): Send {
+  const getTicketOnce = oncePerFile(getTicket);
   return async (file, handlers) => {
     await requireReadable(file);
+    // Each ticket is a video.
+    handlers.signal.throwIfAborted();
     try {
-      return await sendReadable(file, getTicket, handlers);
+      return await sendReadable(file, getTicketOnce, handlers);
     } catch (error) {
       // For a request, a file that has changed is a lost connection.
       await requireReadable(file);
       throw error;
     }
+  };
+}
+
+/** A file that is paused and resumed before its ticket arrives needs only this one. */
+function oncePerFile(getTicket: (file: File) => Promise<Ticket>): (file: File) => Promise<Ticket> {
+  const requested = new WeakMap<File, Promise<Ticket>>();
+  return (file) => {
+    const ticket = requested.get(file) ?? getTicket(file).finally(() => requested.delete(file));
+    requested.set(file, ticket);
+    return ticket;
   };
 }
 

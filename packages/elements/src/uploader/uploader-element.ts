@@ -3,6 +3,7 @@ import { adoptProperties, ElementBase } from '../element-base.ts';
 import { styleSheet } from '../style-sheet.ts';
 import { isAccepted } from './accepted-files.ts';
 import { failureCode, failureWords } from './failure-words.ts';
+import { parseJson } from './parse-json.ts';
 import { requestTicket, type Ticket, ticketOf } from './request-ticket.ts';
 import { sender } from './send-file.ts';
 import { isUnfinished, type UploadItem } from './upload-items.ts';
@@ -240,15 +241,6 @@ export class FramelaneUploaderElement extends ElementBase {
 
   #emit<Detail>(name: keyof UploaderEventMap, detail: Detail): void {
     this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
-  }
-}
-
-/** Undefined if the text is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 
