@@ -3,13 +3,14 @@ import type { Ticket } from './request-ticket.ts';
 import { sender } from './send-file.ts';
 
 const handlers = (signal: AbortSignal) => ({ signal, onTicket: () => {}, onProgress: () => {} });
+const senderWith = (getTicket: () => Promise<Ticket>) => sender({ getTicket, scope: () => '' });
 const aborted = expect.objectContaining({ name: 'AbortError' });
 
 test('a file that is paused and resumed before its ticket arrives has one ticket', async () => {
   const { promise: requested, resolve: setRequested } = Promise.withResolvers<void>();
   const { promise: ticket, reject: refuse } = Promise.withResolvers<Ticket>();
   let requests = 0;
-  const send = sender(() => {
+  const send = senderWith(() => {
     requests += 1;
     setRequested();
     return ticket;
@@ -29,7 +30,7 @@ test('a file that is paused and resumed before its ticket arrives has one ticket
 
 test('a file that is cancelled at once needs no ticket', async () => {
   let requests = 0;
-  const send = sender(async () => {
+  const send = senderWith(async () => {
     requests += 1;
     throw new Error('refused');
   });

@@ -5,7 +5,7 @@ import { isAccepted } from './accepted-files.ts';
 import { failureCode, failureWords } from './failure-words.ts';
 import { parseJson } from './parse-json.ts';
 import { requestTicket, type Ticket, ticketOf } from './request-ticket.ts';
-import { sender } from './send-file.ts';
+import { forget, sender, type TicketSource } from './send-file.ts';
 import { isUnfinished, type UploadItem } from './upload-items.ts';
 import { UploadQueue } from './upload-queue.ts';
 import { UPLOADER_CSS } from './uploader-css.ts';
@@ -62,19 +62,20 @@ export class FramelaneUploaderElement extends ElementBase {
   #words: Words = DEFAULT_WORDS;
   #requestTicket: ((file: File) => Promise<unknown>) | undefined;
   #isDisabledByForm = false;
-  readonly #queue = new UploadQueue(
-    sender((file) => this.#ticketFor(file)),
-    {
-      onChange: () => this.#show(),
-      onProgress: ({ file, videoId, sent }) =>
-        this.#emit<UploadProgress>('upload-progress', { file, videoId, sent, total: file.size }),
-      onComplete: ({ file }, videoId, ticket) => {
-        this.#view?.announce(fill(this.#words.announceSent, { name: file.name }));
-        this.#emit<UploadComplete>('upload-complete', { file, videoId, ticket });
-      },
-      onError: (item) => this.#failed(item),
+  readonly #tickets: TicketSource = {
+    getTicket: (file) => this.#ticketFor(file),
+    scope: () => this.#endpoint() ?? '',
+  };
+  readonly #queue = new UploadQueue(sender(this.#tickets), {
+    onChange: () => this.#show(),
+    onProgress: ({ file, videoId, sent }) =>
+      this.#emit<UploadProgress>('upload-progress', { file, videoId, sent, total: file.size }),
+    onComplete: ({ file }, videoId, ticket) => {
+      this.#view?.announce(fill(this.#words.announceSent, { name: file.name }));
+      this.#emit<UploadComplete>('upload-complete', { file, videoId, ticket });
     },
-  );
+    onError: (item) => this.#failed(item),
+  });
 
   connectedCallback(): void {
     if (this.#view !== undefined) return;
@@ -180,10 +181,17 @@ export class FramelaneUploaderElement extends ElementBase {
 
   async #ticketFor(file: File): Promise<Ticket> {
     if (this.#requestTicket !== undefined) return ticketOf(await this.#requestTicket(file));
-    const endpoint = this.getAttribute('endpoint');
-    if (endpoint !== null) return requestTicket(new URL(endpoint, document.baseURI).href, file);
+    const endpoint = this.#endpoint();
+    if (endpoint !== undefined) return requestTicket(endpoint, file);
     const message = 'Set endpoint of <framelane-uploader> to a URL of your server that returns tickets.';
     throw new FramelaneError(message, { code: 'endpoint_missing' });
+  }
+
+  /** Undefined if it is not set, or not a URL. */
+  #endpoint(): string | undefined {
+    const endpoint = this.getAttribute('endpoint');
+    const isUrl = endpoint !== null && URL.canParse(endpoint, document.baseURI);
+    return isUrl ? new URL(endpoint, document.baseURI).href : undefined;
   }
 
   #failed(item: UploadItem): void {
@@ -200,7 +208,9 @@ export class FramelaneUploaderElement extends ElementBase {
     const { file, videoId } = item;
     this.#queue.remove(id);
     this.#view?.announce(fill(this.#words.announceRemoved, { name: file.name }));
-    if (isUnfinished(item)) this.#emit<UploadCancel>('upload-cancel', { file, videoId });
+    if (!isUnfinished(item)) return;
+    forget(file, this.#tickets);
+    this.#emit<UploadCancel>('upload-cancel', { file, videoId });
   }
 
   #options(): ViewOptions {
