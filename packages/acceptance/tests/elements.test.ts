@@ -315,6 +315,33 @@ describeInBrowser('the elements', () => {
     await page.waitForFunction(`${PLAYER}.getMuted()`);
   });
 
+  test('a token that is set while the frame loads reaches its page', async () => {
+    await openReadmePage();
+    const { token } = await client.api.videos.createPlaybackToken(video.id);
+    await page.evaluate(`{
+      const player = Object.assign(document.createElement('framelane-player'), { src: ${JSON.stringify(video.embed)} });
+      window.isReady = false;
+      player.addEventListener('ready', ({ detail }) => { isReady = detail.methods.includes('play'); });
+      document.body.append(player);
+      player.mute();
+      player.token = ${JSON.stringify(token)};
+    }`);
+    await page.waitForFunction('isReady');
+  });
+
+  test('a file that is cancelled leaves no ticket in the browser', async () => {
+    await openReadmePage();
+    await page.evaluate(`{
+      document.addEventListener('upload-progress', () => ${UPLOADER}.shadowRoot.querySelector('[part~="remove"]').click(), { once: true });
+      ${UPLOADER}.upload([new File(['x'], 'a.mp4', { type: 'video/mp4' })]);
+    }`);
+    await page.waitForFunction(`uploadEvents.some(({ name }) => name === 'upload-cancel')`);
+    const [{ videoId = '' } = {}] = await events('upload-cancel');
+    client.deleteAtEnd(videoId);
+    expect(videoId).toMatch(/^vid_/);
+    expect(await page.evaluate('Object.keys(localStorage)')).toEqual([]);
+  });
+
   describe('in the pages of the guide to Next.js, rendered on a server', () => {
     test('a file becomes a video, whose page does not move when it is hydrated', async () => {
       await open(`${site.url}/upload`);
@@ -334,6 +361,9 @@ describeInBrowser('the elements', () => {
       expect(await page.evaluate('hydrationErrors')).toEqual([]);
       expect(opened.problems).toEqual([]);
       expect(await seriousFindings(page)).toEqual([]);
+      // The style of the server does not win over the page.
+      const display = `(${PLAYER}.hidden = true, getComputedStyle(${PLAYER}).display)`;
+      expect(await page.evaluate(display)).toBe('none');
     });
   });
 });

@@ -84,6 +84,14 @@ test('a paused or removed file reports nothing any more, and a resumed one start
   expect(transfers.at(-1)?.signal.aborted).toBe(false);
 });
 
+test('no waiting file starts while all are paused', () => {
+  const { queue, transfers, states } = queueOf();
+  queue.add(['a', 'b', 'c', 'd', 'e'].map(file));
+  queue.pauseAll();
+  expect(transfers.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+  expect(states()).toEqual(['a paused', 'b paused', 'c paused', 'd paused', 'e paused']);
+});
+
 test('a failed file can be retried, a refused one cannot', async () => {
   const { queue, transfers, reports, states } = queueOf();
   queue.add([file('a')]);

@@ -68,7 +68,8 @@ export class UploadQueue {
   }
 
   pauseAll(): void {
-    for (const { id } of this.#items) this.pause(id);
+    // The waiting ones, which are last, first: otherwise each of them would take the place of a paused one.
+    for (const { id } of [...this.#items].reverse()) this.pause(id);
   }
 
   /** Also retries a file that has failed. */
