@@ -245,6 +245,15 @@ describeInBrowser('the elements', () => {
     const text = (part: string) =>
       page.evaluate(`${UPLOADER}.shadowRoot.querySelector('[part~="${part}"]').textContent`);
     expect([await text('choose'), await text('remove')]).toEqual(['Datei wählen', 'Entfernen']);
+    // A file that is not refused replaces another one; a refused one cancels no upload.
+    const add = (name: string, type: string) =>
+      page.evaluate(`${UPLOADER}.upload([new File(['x'], '${name}', { type: '${type}' })])`);
+    await page.evaluate(`${UPLOADER}.requestTicket = () => new Promise(() => {})`);
+    for (const name of ['c.mp4', 'd.mp4']) await add(name, 'video/mp4');
+    await add('e.txt', 'text/plain');
+    await add('f.txt', 'text/plain');
+    expect(await page.evaluate(ROWS)).toEqual(['d.mp4 | 0 % of 1 byte', 'f.txt | Nur Videos.']);
+    expect((await events('upload-cancel')).map(({ file }) => file)).toEqual(['c.mp4']);
     await page.evaluate(
       `{ window.reported = []; addEventListener('error', (event) => { event.preventDefault(); reported.push(event.message); }); }`,
     );

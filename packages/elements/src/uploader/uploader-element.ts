@@ -158,9 +158,6 @@ export class FramelaneUploaderElement extends ElementBase {
 
   #add(files: readonly { file: File; isFolder: boolean }[]): void {
     const chosen = this.hasAttribute('multiple') ? files : files.slice(0, 1);
-    // As with an input of one file, another one replaces it.
-    if (!this.hasAttribute('multiple') && chosen.length > 0)
-      for (const { id } of this.#queue.items) this.#remove(id);
     const accepted: File[] = [];
     const refused: { file: File; error: unknown }[] = [];
     for (const { file, isFolder } of chosen) {
@@ -168,6 +165,10 @@ export class FramelaneUploaderElement extends ElementBase {
       if (code === undefined) accepted.push(file);
       else refused.push({ file, error: new FramelaneError('The file is not sent.', { code }) });
     }
+    // As with an input of one file, another one replaces it. A refused file must not cancel an upload.
+    if (!this.hasAttribute('multiple') && chosen.length > 0)
+      for (const { id, state } of this.#queue.items)
+        if (accepted.length > 0 || state === 'refused') this.#remove(id);
     this.#queue.refuse(refused);
     this.#queue.add(accepted);
   }
