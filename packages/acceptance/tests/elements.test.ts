@@ -245,6 +245,15 @@ describeInBrowser('the elements', () => {
     const text = (part: string) =>
       page.evaluate(`${UPLOADER}.shadowRoot.querySelector('[part~="${part}"]').textContent`);
     expect([await text('choose'), await text('remove')]).toEqual(['Datei wählen', 'Entfernen']);
+    // A file that is not refused replaces another one; a refused one cancels no upload.
+    const add = (name: string, type: string) =>
+      page.evaluate(`${UPLOADER}.upload([new File(['x'], '${name}', { type: '${type}' })])`);
+    await page.evaluate(`${UPLOADER}.requestTicket = () => new Promise(() => {})`);
+    for (const name of ['c.mp4', 'd.mp4']) await add(name, 'video/mp4');
+    await add('e.txt', 'text/plain');
+    await add('f.txt', 'text/plain');
+    expect(await page.evaluate(ROWS)).toEqual(['d.mp4 | 0 % of 1 byte', 'f.txt | Nur Videos.']);
+    expect((await events('upload-cancel')).map(({ file }) => file)).toEqual(['c.mp4']);
     await page.evaluate(
       `{ window.reported = []; addEventListener('error', (event) => { event.preventDefault(); reported.push(event.message); }); }`,
     );
@@ -315,6 +324,33 @@ describeInBrowser('the elements', () => {
     await page.waitForFunction(`${PLAYER}.getMuted()`);
   });
 
+  test('a token that is set while the frame loads reaches its page', async () => {
+    await openReadmePage();
+    const { token } = await client.api.videos.createPlaybackToken(video.id);
+    await page.evaluate(`{
+      const player = Object.assign(document.createElement('framelane-player'), { src: ${JSON.stringify(video.embed)} });
+      window.isReady = false;
+      player.addEventListener('ready', ({ detail }) => { isReady = detail.methods.includes('play'); });
+      document.body.append(player);
+      player.mute();
+      player.token = ${JSON.stringify(token)};
+    }`);
+    await page.waitForFunction('isReady');
+  });
+
+  test('a file that is cancelled leaves no ticket in the browser', async () => {
+    await openReadmePage();
+    await page.evaluate(`{
+      document.addEventListener('upload-progress', () => ${UPLOADER}.shadowRoot.querySelector('[part~="remove"]').click(), { once: true });
+      ${UPLOADER}.upload([new File(['x'], 'a.mp4', { type: 'video/mp4' })]);
+    }`);
+    await page.waitForFunction(`uploadEvents.some(({ name }) => name === 'upload-cancel')`);
+    const [{ videoId = '' } = {}] = await events('upload-cancel');
+    client.deleteAtEnd(videoId);
+    expect(videoId).toMatch(/^vid_/);
+    expect(await page.evaluate('Object.keys(localStorage)')).toEqual([]);
+  });
+
   describe('in the pages of the guide to Next.js, rendered on a server', () => {
     test('a file becomes a video, whose page does not move when it is hydrated', async () => {
       await open(`${site.url}/upload`);
@@ -334,6 +370,9 @@ describeInBrowser('the elements', () => {
       expect(await page.evaluate('hydrationErrors')).toEqual([]);
       expect(opened.problems).toEqual([]);
       expect(await seriousFindings(page)).toEqual([]);
+      // The style of the server does not win over the page.
+      const display = `(${PLAYER}.hidden = true, getComputedStyle(${PLAYER}).display)`;
+      expect(await page.evaluate(display)).toBe('none');
     });
   });
 });

@@ -61,6 +61,8 @@ export async function upload(
 export type UploadVideoOptions = UploadOptions & {
   /** Called with the ticket of the file, a kept one or a new one, before the file is sent. */
   onTicket?: ((ticket: UploadTicket) => void) | undefined;
+  /** A ticket is used again only with the same text, for example the URL of the endpoint that gives tickets. Default ''. */
+  scope?: string | undefined;
 };
 
 /**
@@ -70,9 +72,9 @@ export type UploadVideoOptions = UploadOptions & {
 export async function uploadVideo(
   file: File,
   requestTicket: () => Promise<UploadTicket>,
-  { onTicket, ...options }: UploadVideoOptions = {},
+  { onTicket, scope, ...options }: UploadVideoOptions = {},
 ): Promise<UploadReceipt> {
-  const key = `framelane ${file.name} ${file.size} ${file.lastModified}`;
+  const key = keyOf(file, scope);
   const kept = {
     get: () => JSON.parse(keptTicket(key) ?? 'null'),
     set: (ticket: UploadTicket) => keepTicket(key, JSON.stringify(ticket)),
@@ -82,6 +84,15 @@ export async function uploadVideo(
     onTicket?.(ticket);
     return upload(file, ticket, options);
   });
+}
+
+/** Forgets the ticket of a file that will not be sent. The next `uploadVideo` requests a new one. Abort an upload in progress before. */
+export function forgetUpload(file: File, { scope }: Pick<UploadVideoOptions, 'scope'> = {}): void {
+  forgetTicket(keyOf(file, scope));
+}
+
+function keyOf({ name, size, lastModified }: File, scope = ''): string {
+  return ['framelane', name, size, lastModified, scope].filter((part) => part !== '').join(' ');
 }
 
 /** Tickets that the browser refused to store, because the page may not use its storage or the storage is full. */

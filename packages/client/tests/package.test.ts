@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 /** A user's program. Every line with the comment `mistake` has a type error. */
 const CONSUMER = `
 import { ApiError, createClient, FramelaneError, unwrap, verifyWebhook, VideoFailedError, type Schemas, type Video } from '@framelane/client';
-import { upload as uploadInBrowser, uploadVideo as uploadVideoInBrowser } from '@framelane/client/browser';
+import { forgetUpload, upload as uploadInBrowser, uploadVideo as uploadVideoInBrowser } from '@framelane/client/browser';
 import { upload, uploadVideo } from '@framelane/client/node';
 
 const client = createClient({ baseUrl: 'https://video.example.com/v1', apiKey: 'svc_test_1', workspaceId: 'ws_1' });
@@ -26,7 +26,8 @@ export async function use(): Promise<void> {
   raw satisfies typeof ticket;
   await upload('a.mp4', ticket, { onProgress: ({ sent, total }) => [sent, total] });
   await uploadInBrowser(new Blob([]), ticket);
-  await uploadVideoInBrowser(new File([], 'a.mp4'), async () => ticket, { retries: 3, onTicket: ({ videoId }) => videoId });
+  await uploadVideoInBrowser(new File([], 'a.mp4'), async () => ticket, { retries: 3, scope: '/tickets', onTicket: ({ videoId }) => videoId });
+  forgetUpload(new File([], 'a.mp4'), { scope: '/tickets' });
   const { videoId } = await uploadVideo(client, 'a.mp4', { title: 'A', playbackPolicy: 'signed' });
   const hls: string = (await client.videos.waitUntilReady(videoId)).hls;
   const deleted: undefined = await client.videos.delete(videoId);

@@ -5,7 +5,7 @@ import { FramelanePlayerElement } from './player/player-element.ts';
 define('framelane-player', FramelanePlayerElement);
 
 export { FramelanePlayerElement, type PlayerEventMap } from './player/player-element.ts';
-export type { PlayerFailure, PlayerTime } from './player/player-messages.ts';
+export type { PlayerAbilities, PlayerFailure, PlayerTime } from './player/player-messages.ts';
 
 declare global {
   interface HTMLElementTagNameMap {

@@ -34,6 +34,7 @@ use(DEFAULT_WORDS.pause, ...uploader.videoIds);
 
 const player = document.createElement('framelane-player');
 player.src = 'https://video.example.com/v1/embed/ws_1/vid_1';
+player.addEventListener('ready', ({ detail }) => use(detail.src, ...detail.methods));
 player.addEventListener('timeupdate', ({ detail }) => detail.seconds.toFixed());
 player.getDuration().then((seconds) => seconds.toFixed());
 

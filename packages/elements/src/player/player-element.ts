@@ -3,11 +3,11 @@ import { styleSheet } from '../style-sheet.ts';
 import { aspectRatio } from './aspect-ratio.ts';
 import { embedUrl, type FrameOptions, frameUrl } from './frame-url.ts';
 import { PlayerFrame } from './player-frame.ts';
-import type { PlayerFailure, PlayerTime } from './player-messages.ts';
+import type { PlayerAbilities, PlayerFailure, PlayerTime } from './player-messages.ts';
 
 /** The events of a player. They do not bubble, like those of `<video>`. */
 export type PlayerEventMap = {
-  ready: CustomEvent<null>;
+  ready: CustomEvent<PlayerAbilities>;
   play: CustomEvent<null>;
   pause: CustomEvent<null>;
   ended: CustomEvent<null>;
@@ -176,6 +176,7 @@ export class FramelanePlayerElement extends ElementBase {
     if (changed.has('muted')) this.#frame?.call(this.hasAttribute('muted') ? 'mute' : 'unmute');
     if (changed.has('loop')) this.#frame?.call('setLoop', this.hasAttribute('loop'));
     if (changed.has('title')) this.#iframe.title = this.#title();
+    if (changed.has('loading')) this.#iframe.loading = this.#loading();
   }
 
   #load(): void {
@@ -187,7 +188,7 @@ export class FramelanePlayerElement extends ElementBase {
     iframe.setAttribute('part', 'frame');
     iframe.title = this.#title();
     iframe.allow = 'autoplay; fullscreen; picture-in-picture';
-    if (this.getAttribute('loading') === 'lazy') iframe.loading = 'lazy';
+    iframe.loading = this.#loading();
     iframe.src = frameUrl(page, options);
     const emit = (name: string, detail: unknown = null) =>
       this.dispatchEvent(new CustomEvent(name, { detail }));
@@ -226,6 +227,10 @@ export class FramelanePlayerElement extends ElementBase {
   /** Screen readers announce a frame by its title. */
   #title(): string {
     return this.title || 'Video';
+  }
+
+  #loading(): 'eager' | 'lazy' {
+    return this.getAttribute('loading') === 'lazy' ? 'lazy' : 'eager';
   }
 
   #setRatio(): void {

@@ -15,6 +15,9 @@ export class PlayerFrame {
   readonly #responses = new Map<string, (value: unknown) => void>();
   #waiting: string[] = [];
   #isReady = false;
+  #isLoaded = false;
+  /** A token that the page gets as soon as it is loaded: before, it does not listen. */
+  #nextToken: string | undefined;
   #calls = 0;
 
   /** Begins to listen. The frame may load its page, at `origin`, afterwards. */
@@ -24,6 +27,7 @@ export class PlayerFrame {
     this.#handlers = handlers;
     const { signal } = this.#listening;
     window.addEventListener('message', (event) => this.#receive(event), { signal });
+    frame.addEventListener('load', () => this.#loaded(), { signal });
   }
 
   /** Stops listening. Calls without a response stay pending. */
@@ -50,7 +54,15 @@ export class PlayerFrame {
 
   /** Gives the page another token, also before it has a player. */
   setToken(token: string): void {
-    this.#frame.contentWindow?.postMessage({ event: 'framelane:setToken', token }, this.#origin);
+    if (this.#isLoaded)
+      this.#frame.contentWindow?.postMessage({ event: 'framelane:setToken', token }, this.#origin);
+    else this.#nextToken = token;
+  }
+
+  #loaded(): void {
+    this.#isLoaded = true;
+    if (this.#nextToken !== undefined) this.setToken(this.#nextToken);
+    this.#nextToken = undefined;
   }
 
   #send(message: string): void {
@@ -64,7 +76,7 @@ export class PlayerFrame {
     if (message === undefined) return;
     if (message.type === 'token-expired') {
       this.#handlers.onTokenExpired();
-    } else if (message.listener !== undefined) {
+    } else if (message.type === 'response') {
       this.#respond(message.listener, message.value);
     } else {
       if (message.name === 'ready') this.#start();

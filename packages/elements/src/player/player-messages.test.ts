@@ -13,15 +13,24 @@ test('a method is a text that the conventions of player.js define', () => {
 test('events and responses are read', () => {
   const message = { context: 'player.js', event: 'getVolume', value: 50, listener: 'a' };
   expect(readMessage(JSON.stringify(message))).toEqual({
-    type: 'event',
-    name: 'getVolume',
+    type: 'response',
     value: 50,
     listener: 'a',
   });
+  const ended = { context: 'player.js', event: 'ended' };
+  expect(readMessage(JSON.stringify(ended))).toEqual({ type: 'event', name: 'ended', value: undefined });
   expect(readMessage('{"event":"framelane:tokenExpired"}')).toEqual({ type: 'token-expired' });
 });
 
-test.each(['', '{', 'null', '1', '[]', '{"event":"play"}', '{"context":"player.js","event":1}', {}, null])(
-  '%j is ignored',
-  (data) => expect(readMessage(data)).toBeUndefined(),
-);
+test.each([
+  '',
+  '{',
+  'null',
+  '1',
+  '[]',
+  '{"event":"play"}',
+  '{"context":"player.js","event":1}',
+  '{"context":"player.js","event":"click"}',
+  {},
+  null,
+])('%j is ignored', (data) => expect(readMessage(data)).toBeUndefined());

@@ -5,11 +5,12 @@ import {
   type HTMLAttributes,
   useImperativeHandle,
   useRef,
+  useState,
 } from 'react';
 import { aspectRatio as ratioOf } from '../player/aspect-ratio.ts';
 import type { FramelanePlayerElement, PlayerEventMap } from '../player/player-element.ts';
 import { flag } from './flag.ts';
-import { useListeners } from './use-listeners.ts';
+import { useEffectBeforePaint, useListeners } from './use-listeners.ts';
 
 type Handlers = {
   onReady?: (event: PlayerEventMap['ready']) => void;
@@ -67,7 +68,10 @@ export const FramelanePlayer = forwardRef<FramelanePlayerElement, FramelanePlaye
     useImperativeHandle<FramelanePlayerElement | null, FramelanePlayerElement | null>(
       outer,
       () => element.current,
+      [],
     );
+    const [isDefined, setDefined] = useState(false);
+    useEffectBeforePaint(() => setDefined(true), []);
     useListeners(element, {
       ready: onReady,
       play: onPlay,
@@ -83,7 +87,8 @@ export const FramelanePlayer = forwardRef<FramelanePlayerElement, FramelanePlaye
       ref: element,
       // React before 19 takes only `class` for custom elements.
       class: className,
-      style: { ...size(aspectRatio), ...style },
+      // Later the element has its size by itself: a style attribute would win over `hidden` and the CSS of the page.
+      style: isDefined ? style : { ...size(aspectRatio), ...style },
       'base-url': baseUrl,
       'workspace-id': workspaceId,
       'video-id': videoId,

@@ -43,6 +43,7 @@ export const FramelaneUploader = forwardRef<FramelaneUploaderElement, FramelaneU
     useImperativeHandle<FramelaneUploaderElement | null, FramelaneUploaderElement | null>(
       outer,
       () => element.current,
+      [],
     );
     useListeners(element, {
       'upload-progress': onUploadProgress,

@@ -15,6 +15,8 @@ test.each([
   [failure('ticket_invalid'), DEFAULT_WORDS.notSetUp],
   [failure('ticket_problem', 400), 'As the server says.'],
   [failure('quota_exceeded', 403), 'As the server says.'],
+  // A server chooses its codes.
+  [failure('constructor', 400), 'As the server says.'],
   [failure('file_empty'), DEFAULT_WORDS.emptyFile],
   [failure('file_unreadable'), DEFAULT_WORDS.unreadable],
   [new TypeError('internal'), DEFAULT_WORDS.serverFailed],

@@ -2,17 +2,19 @@ import { FramelaneError } from '@framelane/client/browser';
 import type { WordName, Words } from './words.ts';
 
 /** The codes of files that are not sent, and of a page that is not complete, with their texts. */
-const OWN: Readonly<Record<string, WordName>> = {
-  file_type: 'fileType',
-  file_empty: 'emptyFile',
-  folder: 'folder',
-  endpoint_missing: 'notSetUp',
-  ticket_invalid: 'notSetUp',
-  connection_failed: 'connection',
-  upload_incomplete: 'connection',
-  file_unreadable: 'unreadable',
-  unexpected_response: 'serverFailed',
-};
+const OWN: ReadonlyMap<string, WordName> = new Map(
+  Object.entries({
+    file_type: 'fileType',
+    file_empty: 'emptyFile',
+    folder: 'folder',
+    endpoint_missing: 'notSetUp',
+    ticket_invalid: 'notSetUp',
+    connection_failed: 'connection',
+    upload_incomplete: 'connection',
+    file_unreadable: 'unreadable',
+    unexpected_response: 'serverFailed',
+  }),
+);
 
 /** The texts of a ticket endpoint that says nothing for people. */
 const BY_STATUS: Readonly<Record<number, WordName>> = {
@@ -33,7 +35,7 @@ export function failureWords(error: unknown, words: Words): string {
   const ofPage = words[`error:${code}`];
   if (ofPage !== undefined) return ofPage;
   const name =
-    OWN[code] ?? (code === 'ticket_refused' ? (BY_STATUS[status ?? 0] ?? 'serverFailed') : undefined);
+    OWN.get(code) ?? (code === 'ticket_refused' ? (BY_STATUS[status ?? 0] ?? 'serverFailed') : undefined);
   return name === undefined ? message : words[name];
 }
 

@@ -41,13 +41,13 @@ test('a problem is passed on, and nothing else', () => {
 });
 
 /** Requests a ticket from a server. */
-async function ticketFrom(respond: RequestListener) {
+async function ticketFrom(respond: RequestListener, timeoutMs?: number) {
   const server = createServer(respond);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   try {
     const file = new File(['12345'], 'a.mp4', { type: 'video/mp4' });
-    return await requestTicket(`http://127.0.0.1:${port}/tickets`, file);
+    return await requestTicket(`http://127.0.0.1:${port}/tickets`, file, timeoutMs);
   } finally {
     server.closeAllConnections();
     server.close();
@@ -79,8 +79,8 @@ test('the server of the page gets name, size and type of the file as JSON', asyn
 });
 
 test('a refusal, a text that is not JSON and a lost connection are errors with codes', async () => {
-  const code = (respond: RequestListener) =>
-    ticketFrom(respond).then(
+  const code = (respond: RequestListener, timeoutMs?: number) =>
+    ticketFrom(respond, timeoutMs).then(
       () => 'none',
       (error) => error.code,
     );
@@ -89,4 +89,10 @@ test('a refusal, a text that is not JSON and a lost connection are errors with c
   );
   expect(await code((_, response) => response.end('<html>'))).toBe('ticket_invalid');
   expect(await code((request) => request.socket.destroy())).toBe('connection_failed');
+  const cut: RequestListener = (request, response) => {
+    response.writeHead(201, { 'Content-Length': '999' });
+    response.write('{"videoId":', () => request.socket.destroy());
+  };
+  expect(await code(cut)).toBe('connection_failed');
+  expect(await code(() => {}, 1)).toBe('connection_failed');
 });

@@ -1,11 +1,15 @@
 import type { UploadTicket } from '@framelane/client';
 import { ConnectionError, FramelaneError } from '@framelane/client/browser';
+import { parseJson } from './parse-json.ts';
 
 /** What the uploader tells the server of the page about a file. */
 export type TicketRequest = { filename: string; size: number; type: string };
 
 /** A ticket that the server of the page got from Framelane. It may have members of the server's own. */
 export type Ticket = UploadTicket & Record<string, unknown>;
+
+/** A server that needs longer for a ticket does not answer any more. */
+const TIMEOUT_MS = 60_000;
 
 /** The longest text of a server that the uploader shows. */
 const LONGEST_DETAIL = 500;
@@ -14,19 +18,30 @@ const LONGEST_DETAIL = 500;
  * Requests a ticket from the server of the page. Throws a FramelaneError. Its `code` is that of the server's problem, `ticket_problem` if that
  * has no code, `ticket_refused` without a problem, `ticket_invalid`, or `connection_failed`.
  */
-export async function requestTicket(endpoint: string, file: File): Promise<Ticket> {
+export async function requestTicket(
+  endpoint: string,
+  file: File,
+  timeoutMs: number = TIMEOUT_MS,
+): Promise<Ticket> {
   const { name: filename, size, type } = file;
   const body: TicketRequest = { filename, size, type };
-  const response = await post(endpoint, JSON.stringify(body));
-  const answer: unknown = await response.json().catch(() => undefined);
-  if (!response.ok) throw refusal(response.status, answer);
+  const { ok, status, text } = await post(endpoint, JSON.stringify(body), timeoutMs);
+  const answer = parseJson(text);
+  if (!ok) throw refusal(status, answer);
   return ticketOf(answer);
 }
 
-async function post(endpoint: string, body: string): Promise<Response> {
+/** Rejects with a ConnectionError without a complete response. */
+async function post(
+  endpoint: string,
+  body: string,
+  timeoutMs: number,
+): Promise<{ ok: boolean; status: number; text: string }> {
   const headers = { 'Content-Type': 'application/json', Accept: 'application/json' };
+  const signal = AbortSignal.timeout(timeoutMs);
   try {
-    return await fetch(endpoint, { method: 'POST', headers, body });
+    const response = await fetch(endpoint, { method: 'POST', headers, body, signal });
+    return { ok: response.ok, status: response.status, text: await response.text() };
   } catch (error) {
     throw new ConnectionError(endpoint, error);
   }

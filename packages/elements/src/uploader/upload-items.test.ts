@@ -19,7 +19,7 @@ test('only what is not finished can be paused, and only what has stopped can be 
   expect(states(added(1), { type: 'sent', id: 1 }, { type: 'paused', id: 1 })).toEqual(['sent']);
   expect(states(added(1), { type: 'sent', id: 1 }, { type: 'resumed', id: 1 })).toEqual(['sent']);
   expect(states(added(1), { type: 'failed', id: 1, error }, { type: 'resumed', id: 1 })).toEqual(['waiting']);
-  const refused = { type: 'refused', id: 1, file, error } as const;
+  const refused = { type: 'refused', items: [{ id: 1, file, error }] } as const;
   expect(states(refused, { type: 'resumed', id: 1 })).toEqual(['refused']);
 });
 

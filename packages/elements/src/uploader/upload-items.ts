@@ -14,7 +14,7 @@ export type UploadItem = {
 
 export type UploadAction =
   | { type: 'added'; items: readonly Pick<UploadItem, 'id' | 'file'>[] }
-  | { type: 'refused'; id: number; file: File; error: unknown }
+  | { type: 'refused'; items: readonly Pick<UploadItem, 'id' | 'file' | 'error'>[] }
   | { type: 'removed'; id: number }
   | ItemAction;
 
@@ -32,10 +32,8 @@ const AT_ONCE = 3;
 export function reduce(items: readonly UploadItem[], action: UploadAction): readonly UploadItem[] {
   if (action.type === 'added')
     return [...items, ...action.items.map((item): UploadItem => ({ ...item, sent: 0, state: 'waiting' }))];
-  if (action.type === 'refused') {
-    const { id, file, error } = action;
-    return [...items, { id, file, error, sent: 0, state: 'refused' }];
-  }
+  if (action.type === 'refused')
+    return [...items, ...action.items.map((item): UploadItem => ({ ...item, sent: 0, state: 'refused' }))];
   if (action.type === 'removed') return items.filter(({ id }) => id !== action.id);
   return items.map((item) => (item.id === action.id ? changed(item, action) : item));
 }
@@ -84,7 +82,7 @@ export function percentOf({ sent, file, state }: UploadItem): number {
   return file.size === 0 ? 0 : Math.min(99, Math.floor((100 * sent) / file.size));
 }
 
-/** Whether two files are the same, as far as a page can know. */
-export function isSameFile(one: File, other: File): boolean {
-  return one.name === other.name && one.size === other.size && one.lastModified === other.lastModified;
+/** Equal for two files that are the same, as far as a page can know. */
+export function identityOf({ name, size, lastModified }: File): string {
+  return `${size} ${lastModified} ${name}`;
 }

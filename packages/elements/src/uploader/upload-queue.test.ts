@@ -12,6 +12,7 @@ type Transfer = SendHandlers & {
 function queueOf() {
   const transfers: Transfer[] = [];
   const reports: string[] = [];
+  const changes: number[] = [];
   const queue = new UploadQueue(
     ({ name }, handlers) => {
       const { promise, resolve: arrive, reject: fail } = Promise.withResolvers<{ videoId: string }>();
@@ -19,14 +20,14 @@ function queueOf() {
       return promise;
     },
     {
-      onChange: () => {},
+      onChange: ({ length }) => changes.push(length),
       onProgress: ({ file, sent }) => reports.push(`${file.name} ${sent}`),
       onComplete: ({ file }, videoId, ticket) => reports.push(`${file.name} ${videoId} ${ticket?.embed}`),
       onError: ({ file, error }) => reports.push(`${file.name} ${error}`),
     },
   );
   const states = () => queue.items.map(({ file, state }) => `${file.name} ${state}`);
-  return { queue, transfers, reports, states };
+  return { queue, transfers, reports, changes, states };
 }
 
 const file = (name: string) => new File(['12345'], name, { lastModified: 1 });
@@ -56,6 +57,15 @@ test('adds a file once until it has arrived', async () => {
   expect(states()).toEqual(['a sent', 'a sending']);
 });
 
+test('a list of files is shown once, not once for each file', () => {
+  const { queue, reports, changes } = queueOf();
+  queue.refuse(['a', 'b', 'c'].map((name) => ({ file: file(name), error: 'refused' })));
+  queue.refuse([]);
+  queue.add(['d', 'e'].map(file));
+  expect(changes).toEqual([3, 5]);
+  expect(reports).toEqual(['a refused', 'b refused', 'c refused']);
+});
+
 test('a paused or removed file reports nothing any more, and a resumed one starts again', async () => {
   const { queue, transfers, reports, states } = queueOf();
   queue.add([file('a'), file('b')]);
@@ -74,10 +84,18 @@ test('a paused or removed file reports nothing any more, and a resumed one start
   expect(transfers.at(-1)?.signal.aborted).toBe(false);
 });
 
+test('no waiting file starts while all are paused', () => {
+  const { queue, transfers, states } = queueOf();
+  queue.add(['a', 'b', 'c', 'd', 'e'].map(file));
+  queue.pauseAll();
+  expect(transfers.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+  expect(states()).toEqual(['a paused', 'b paused', 'c paused', 'd paused', 'e paused']);
+});
+
 test('a failed file can be retried, a refused one cannot', async () => {
   const { queue, transfers, reports, states } = queueOf();
   queue.add([file('a')]);
-  queue.refuse(file('b'), 'refused');
+  queue.refuse([{ file: file('b'), error: 'refused' }]);
   transfers[0]?.fail('lost');
   await settle();
   expect(reports).toEqual(['b refused', 'a lost']);

@@ -1,6 +1,6 @@
 import type { Ticket } from './request-ticket.ts';
 import {
-  isSameFile,
+  identityOf,
   isUnfinished,
   nextToStart,
   reduce,
@@ -45,20 +45,21 @@ export class UploadQueue {
 
   /** Adds files, without those that are already waiting or being sent. */
   add(files: readonly File[]): void {
-    const added: File[] = [];
-    for (const file of files) {
-      const known = [...this.#items.filter(isUnfinished).map((item) => item.file), ...added];
-      if (!known.some((each) => isSameFile(each, file))) added.push(file);
-    }
+    const known = new Set(this.#items.filter(isUnfinished).map(({ file }) => identityOf(file)));
+    const added = files.filter((file) => {
+      const isNew = !known.has(identityOf(file));
+      known.add(identityOf(file));
+      return isNew;
+    });
     if (added.length > 0)
       this.#dispatch({ type: 'added', items: added.map((file) => ({ id: this.#newId(), file })) });
   }
 
-  /** Shows a file that is not sent, and why. */
-  refuse(file: File, error: unknown): void {
-    const id = this.#newId();
-    this.#dispatch({ type: 'refused', id, file, error });
-    this.#report(id, this.#handlers.onError);
+  /** Shows files that are not sent, and why. */
+  refuse(refused: readonly Pick<UploadItem, 'file' | 'error'>[]): void {
+    const items = refused.map((each) => ({ ...each, id: this.#newId() }));
+    if (items.length > 0) this.#dispatch({ type: 'refused', items });
+    for (const { id } of items) this.#report(id, this.#handlers.onError);
   }
 
   pause(id: number): void {
@@ -67,7 +68,8 @@ export class UploadQueue {
   }
 
   pauseAll(): void {
-    for (const { id } of this.#items) this.pause(id);
+    // The waiting ones, which are last, first: otherwise each of them would take the place of a paused one.
+    for (const { id } of [...this.#items].reverse()) this.pause(id);
   }
 
   /** Also retries a file that has failed. */

@@ -17,6 +17,8 @@ export class UploadRow {
   readonly #toggle = createPart('button', 'button toggle');
   readonly #remove = createPart('button', 'button remove');
   #item: UploadItem | undefined;
+  #words: Words | undefined;
+  #language: string | undefined;
 
   constructor({ onPause, onResume, onRemove }: RowHandlers) {
     const actions = createPart('div', 'actions');
@@ -38,7 +40,11 @@ export class UploadRow {
 
   /** Shows the state of the file. */
   show(item: UploadItem, words: Words, language: string | undefined): void {
+    // A long list is shown for each progress of one file.
+    if (item === this.#item && words === this.#words && language === this.#language) return;
     this.#item = item;
+    this.#words = words;
+    this.#language = language;
     const { file, state, error } = item;
     const { name } = file;
     setText(this.#name, name);

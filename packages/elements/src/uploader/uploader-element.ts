@@ -3,8 +3,9 @@ import { adoptProperties, ElementBase } from '../element-base.ts';
 import { styleSheet } from '../style-sheet.ts';
 import { isAccepted } from './accepted-files.ts';
 import { failureCode, failureWords } from './failure-words.ts';
+import { parseJson } from './parse-json.ts';
 import { requestTicket, type Ticket, ticketOf } from './request-ticket.ts';
-import { sender } from './send-file.ts';
+import { forget, sender, type TicketSource } from './send-file.ts';
 import { isUnfinished, type UploadItem } from './upload-items.ts';
 import { UploadQueue } from './upload-queue.ts';
 import { UPLOADER_CSS } from './uploader-css.ts';
@@ -61,19 +62,20 @@ export class FramelaneUploaderElement extends ElementBase {
   #words: Words = DEFAULT_WORDS;
   #requestTicket: ((file: File) => Promise<unknown>) | undefined;
   #isDisabledByForm = false;
-  readonly #queue = new UploadQueue(
-    sender((file) => this.#ticketFor(file)),
-    {
-      onChange: () => this.#show(),
-      onProgress: ({ file, videoId, sent }) =>
-        this.#emit<UploadProgress>('upload-progress', { file, videoId, sent, total: file.size }),
-      onComplete: ({ file }, videoId, ticket) => {
-        this.#view?.announce(fill(this.#words.announceSent, { name: file.name }));
-        this.#emit<UploadComplete>('upload-complete', { file, videoId, ticket });
-      },
-      onError: (item) => this.#failed(item),
+  readonly #tickets: TicketSource = {
+    getTicket: (file) => this.#ticketFor(file),
+    scope: () => this.#endpoint() ?? '',
+  };
+  readonly #queue = new UploadQueue(sender(this.#tickets), {
+    onChange: () => this.#show(),
+    onProgress: ({ file, videoId, sent }) =>
+      this.#emit<UploadProgress>('upload-progress', { file, videoId, sent, total: file.size }),
+    onComplete: ({ file }, videoId, ticket) => {
+      this.#view?.announce(fill(this.#words.announceSent, { name: file.name }));
+      this.#emit<UploadComplete>('upload-complete', { file, videoId, ticket });
     },
-  );
+    onError: (item) => this.#failed(item),
+  });
 
   connectedCallback(): void {
     if (this.#view !== undefined) return;
@@ -156,15 +158,19 @@ export class FramelaneUploaderElement extends ElementBase {
 
   #add(files: readonly { file: File; isFolder: boolean }[]): void {
     const chosen = this.hasAttribute('multiple') ? files : files.slice(0, 1);
-    // As with an input of one file, another one replaces it.
-    if (!this.hasAttribute('multiple') && chosen.length > 0)
-      for (const { id } of this.#queue.items) this.#remove(id);
-    const accepted = chosen.filter(({ file, isFolder }) => {
+    const accepted: File[] = [];
+    const refused: { file: File; error: unknown }[] = [];
+    for (const { file, isFolder } of chosen) {
       const code = this.#obstacleTo(file, isFolder);
-      if (code !== undefined) this.#queue.refuse(file, new FramelaneError('The file is not sent.', { code }));
-      return code === undefined;
-    });
-    this.#queue.add(accepted.map(({ file }) => file));
+      if (code === undefined) accepted.push(file);
+      else refused.push({ file, error: new FramelaneError('The file is not sent.', { code }) });
+    }
+    // As with an input of one file, another one replaces it. A refused file must not cancel an upload.
+    if (!this.hasAttribute('multiple') && chosen.length > 0)
+      for (const { id, state } of this.#queue.items)
+        if (accepted.length > 0 || state === 'refused') this.#remove(id);
+    this.#queue.refuse(refused);
+    this.#queue.add(accepted);
   }
 
   /** The code of the reason why a file is not sent. */
@@ -176,10 +182,17 @@ export class FramelaneUploaderElement extends ElementBase {
 
   async #ticketFor(file: File): Promise<Ticket> {
     if (this.#requestTicket !== undefined) return ticketOf(await this.#requestTicket(file));
-    const endpoint = this.getAttribute('endpoint');
-    if (endpoint !== null) return requestTicket(new URL(endpoint, document.baseURI).href, file);
+    const endpoint = this.#endpoint();
+    if (endpoint !== undefined) return requestTicket(endpoint, file);
     const message = 'Set endpoint of <framelane-uploader> to a URL of your server that returns tickets.';
     throw new FramelaneError(message, { code: 'endpoint_missing' });
+  }
+
+  /** Undefined if it is not set, or not a URL. */
+  #endpoint(): string | undefined {
+    const endpoint = this.getAttribute('endpoint');
+    const isUrl = endpoint !== null && URL.canParse(endpoint, document.baseURI);
+    return isUrl ? new URL(endpoint, document.baseURI).href : undefined;
   }
 
   #failed(item: UploadItem): void {
@@ -196,7 +209,9 @@ export class FramelaneUploaderElement extends ElementBase {
     const { file, videoId } = item;
     this.#queue.remove(id);
     this.#view?.announce(fill(this.#words.announceRemoved, { name: file.name }));
-    if (isUnfinished(item)) this.#emit<UploadCancel>('upload-cancel', { file, videoId });
+    if (!isUnfinished(item)) return;
+    forget(file, this.#tickets);
+    this.#emit<UploadCancel>('upload-cancel', { file, videoId });
   }
 
   #options(): ViewOptions {
@@ -237,15 +252,6 @@ export class FramelaneUploaderElement extends ElementBase {
 
   #emit<Detail>(name: keyof UploaderEventMap, detail: Detail): void {
     this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
-  }
-}
-
-/** Undefined if the text is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 
