@@ -67,7 +67,8 @@ testInBrowser('who changed what, by kind, and as a file', async () => {
   await page.locator('::-p-aria([name="Id"][role="searchbox"])').fill(key.id);
   await untilText(page, `Created API key ${key.id}`);
   await inspect(opened, 'audit');
-  const href = await page.$eval('a[href*="audit-events/csv"]', (link) => (link as { href: string }).href);
+  const link = await page.waitForSelector(`a[href*="audit-events/csv"][href*="resourceId=${key.id}"]`);
+  const href = await link?.evaluate((found) => (found as unknown as { href: string }).href);
   const csv = await page.evaluate(`fetch(${JSON.stringify(href)}).then((response) => response.text())`);
   expect(String(csv).split('\r\n')).toEqual([
     expect.stringMatching(/^id,createdAt,actorType/),
