@@ -11,7 +11,7 @@ const TEXTS = [
   { name: 'requestId', label: 'Request id', placeholder: 'req_…', maxLength: 128 },
 ] as const;
 
-/** Filters of the requests. The status and the method are always there; the others are behind a button on narrow screens. */
+/** Filters of the requests. Those that are seldom needed are behind a button. */
 export function RequestFilters({ address, onChange }: Props) {
   const { code, keyId, requestId, from, to } = address;
   const [isOpen, setIsOpen] = useState(code + keyId + requestId + from + to !== '');
@@ -20,7 +20,7 @@ export function RequestFilters({ address, onChange }: Props) {
     ...values.map((value) => ({ value, label: value })),
   ];
   return (
-    <search className="filters">
+    <search className="filters long-filters">
       <TypedInput
         label="Path begins with"
         type="search"
@@ -57,7 +57,6 @@ export function RequestFilters({ address, onChange }: Props) {
         }
         data={all(METHODS)}
       />
-      {/* Only on narrow screens. */}
       <Button
         className="more"
         variant="default"
