@@ -135,7 +135,7 @@ export const GROUPS = [
   pure(
     'request-log-rules',
     `${CONTROL_PLANE}/src/request-log`,
-    ['described-operation', 'fair-buffer', 'logged-headers', 'redaction', 'shown-text'],
+    ['described-operation', 'fair-buffer', 'logged-headers', 'logged-problem', 'redaction', 'shown-text'],
     ['described-value'],
   ),
   pure('audit-rules', `${CONTROL_PLANE}/src`, ['audit/{audit-csv,audit-event-record}', 'db/actor']),

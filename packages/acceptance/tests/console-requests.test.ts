@@ -66,8 +66,9 @@ testInBrowser('who changed what, by kind, and as a file', async () => {
   await page.select('main select', 'api_key');
   await page.locator('::-p-aria([name="Id"][role="searchbox"])').fill(key.id);
   await untilText(page, `Created API key ${key.id}`);
+  const link = await page.waitForSelector(`a[href*="audit-events/csv"][href*="resourceId=${key.id}"]`);
   await inspect(opened, 'audit');
-  const href = await page.$eval('a[href*="audit-events/csv"]', (link) => (link as { href: string }).href);
+  const href = await link?.evaluate((found) => (found as unknown as { href: string }).href);
   const csv = await page.evaluate(`fetch(${JSON.stringify(href)}).then((response) => response.text())`);
   expect(String(csv).split('\r\n')).toEqual([
     expect.stringMatching(/^id,createdAt,actorType/),

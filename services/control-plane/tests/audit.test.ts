@@ -85,6 +85,15 @@ test('a change by a key: who, what, in which request, and no value', async () =>
   expect(JSON.stringify(found)).not.toContain('private');
 });
 
+test('a secret as the id of a request is not kept', async () => {
+  const headers = await ownWorkspace();
+  await api('post', '/videos/upload-ticket', headers)
+    .set('x-request-id', headers.authorization.replace('Bearer ', ''))
+    .send({ filename: 'a.mp4' })
+    .expect(201);
+  expect(await events('', headers)).toMatchObject([{ requestId: '[secret]' }]);
+});
+
 test('what is refused, and what changes nothing, is no event', async () => {
   const headers = await ownWorkspace();
   const { body: me } = await api('get', '/auth/whoami', headers);

@@ -80,6 +80,30 @@ test('the requests of a key, also refused ones, with their problems', async () =
   });
 });
 
+test('a refused HEAD, and a problem with names that the client chose', async () => {
+  const { secret: _, ...headers } = await ownWorkspace();
+  const workspaceId = headers['x-svc-workspace'] ?? '';
+  await request(plane.url).head('/v1/videos?limit=0').set(headers).expect(400);
+  const ticket = { filename: 'a.mp4', title: '1980-03-12' };
+  for (const more of [{ metadata: { 'Ann is ill': { a: 1 } } }, { 'Ann is ill': 1 }]) {
+    await api('post', '/videos/upload-ticket', headers)
+      .send({ ...ticket, ...more })
+      .expect(400);
+  }
+  const found = await logged(workspaceId, 3);
+  expect(found.map(({ method }: { method: string }) => method)).toEqual(['HEAD', 'POST', 'POST']);
+  const { headers: session } = await signIn({ ...plane, workspaceId });
+  const [, invalid, unknown] = await Promise.all(
+    found.map(async ({ id }: { id: string }) => (await api('get', `/requests/${id}`, session)).body),
+  );
+  expect(JSON.stringify([invalid, unknown])).not.toMatch(/Ann|1980/);
+  expect(invalid.responseBody.errors).toEqual([
+    { field: 'body/metadata/[left out]', code: 'type', message: 'must be a string' },
+  ]);
+  expect(unknown.responseBody).toMatchObject({ errors: [{ field: 'body/[left out]' }] });
+  expect(unknown.responseBody.detail).toBe('The request is invalid: see errors.');
+});
+
 test('filters and groups', async () => {
   const { secret: _, ...headers } = await ownWorkspace();
   const workspaceId = headers['x-svc-workspace'] ?? '';
@@ -119,6 +143,14 @@ test('filters and groups', async () => {
   expect(deletions.data).toHaveLength(1);
   const other = await ownWorkspace();
   await api('get', `/requests/${all[0].id}`, other).expect(404);
+});
+
+test.each([
+  ...['requests?path', 'requests?code', 'requests?keyId', 'requests?requestId', 'request-errors?path'],
+  ...['audit-events?actorId', 'audit-events?resourceId', 'audit-events/csv?resourceId'],
+])('GET /v1/%s refuses a text that the database cannot compare', async (filter) => {
+  const { body } = await api('get', `/${filter}=a%00`, plane.credentials).expect(400);
+  expect(body.detail).toMatch(/must not contain the character NUL/);
 });
 
 /** An entry of a workspace. */

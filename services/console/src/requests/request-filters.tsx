@@ -1,24 +1,37 @@
-import { NativeSelect, TextInput } from '@mantine/core';
+import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { TypedInput, used } from '../ui/typed-input.tsx';
 import { METHODS, type RequestAddress, readRequestAddress, STATUS_CLASSES } from './request-address.ts';
 
 type Props = { address: RequestAddress; onChange: (changed: Partial<RequestAddress>) => void };
 
 const TEXTS = [
-  { name: 'path', label: 'Path begins with', placeholder: '/v1/videos' },
-  { name: 'code', label: 'Problem', placeholder: 'video_not_found' },
-  { name: 'keyId', label: 'Key', placeholder: 'key_…' },
-  { name: 'requestId', label: 'Request id', placeholder: 'req_…' },
+  { name: 'code', label: 'Problem', placeholder: 'video_not_found', maxLength: 100 },
+  { name: 'keyId', label: 'Key', placeholder: 'key_…', maxLength: 64 },
+  { name: 'requestId', label: 'Request id', placeholder: 'req_…', maxLength: 128 },
 ] as const;
 
+/** Filters of the requests. Those that are seldom needed are behind a button. */
 export function RequestFilters({ address, onChange }: Props) {
+  const { code, keyId, requestId, from, to } = address;
+  const [isOpen, setIsOpen] = useState(code + keyId + requestId + from + to !== '');
   const all = (values: readonly string[]) => [
     { value: '', label: 'All' },
     ...values.map((value) => ({ value, label: value })),
   ];
   return (
-    <search className="filters">
+    <search className="filters long-filters">
+      <TypedInput
+        label="Path begins with"
+        type="search"
+        placeholder="/v1/videos"
+        maxLength={300}
+        value={address.path}
+        onValue={(path) => onChange({ path })}
+      />
       <NativeSelect
         label="Show"
+        wrapperProps={used(address.view)}
         value={address.view}
         onChange={({ currentTarget }) => onChange({ view: currentTarget.value === 'errors' ? 'errors' : '' })}
         data={[
@@ -28,6 +41,7 @@ export function RequestFilters({ address, onChange }: Props) {
       />
       <NativeSelect
         label="Status"
+        wrapperProps={used(address.status)}
         value={address.status}
         onChange={({ currentTarget }) =>
           onChange({ status: readRequestAddress(`status=${currentTarget.value}`).status })
@@ -36,34 +50,47 @@ export function RequestFilters({ address, onChange }: Props) {
       />
       <NativeSelect
         label="Method"
+        wrapperProps={used(address.method)}
         value={address.method}
         onChange={({ currentTarget }) =>
           onChange({ method: readRequestAddress(`method=${currentTarget.value}`).method })
         }
         data={all(METHODS)}
       />
-      {TEXTS.map(({ name, label, placeholder }) =>
+      <Button
+        className="more"
+        variant="default"
+        size="xs"
+        aria-expanded={isOpen}
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        {isOpen ? 'Fewer filters' : 'More filters'}
+      </Button>
+      {TEXTS.map(({ name, ...text }) =>
         name === 'requestId' && address.view === 'errors' ? null : (
-          <TextInput
+          <TypedInput
             key={name}
-            label={label}
+            {...text}
             type="search"
-            placeholder={placeholder}
             value={address[name]}
-            onChange={({ currentTarget }) => onChange({ [name]: currentTarget.value })}
+            onValue={(value) => onChange({ [name]: value })}
           />
         ),
       )}
       <TextInput
         label="From"
         type="datetime-local"
-        value={address.from}
+        wrapperProps={used(from)}
+        value={from}
+        max={to}
         onChange={({ currentTarget }) => onChange({ from: currentTarget.value })}
       />
       <TextInput
         label="To"
         type="datetime-local"
-        value={address.to}
+        wrapperProps={used(to)}
+        value={to}
+        min={from}
         onChange={({ currentTarget }) => onChange({ to: currentTarget.value })}
       />
     </search>

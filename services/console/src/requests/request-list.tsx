@@ -4,33 +4,34 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { api } from '../api/api.ts';
 import { paths } from '../paths.ts';
+import { Age } from '../ui/age.tsx';
 import { ErrorAlert } from '../ui/error-alert.tsx';
-import { formatAge } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
-import { useNow } from '../ui/now.ts';
 import { queryOf, type RequestAddress } from './request-address.ts';
+import '../ui/log-rows.css';
 
 export function RequestList({ address }: { address: RequestAddress }) {
   const { requestId } = address;
   const filter = { ...queryOf(address), ...(requestId !== '' && { requestId }) };
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
-    queryKey: ['requests', filter],
-    queryFn: ({ pageParam, signal }) => {
-      const query = { ...filter, ...(pageParam && { cursor: pageParam }) };
-      return unwrap(api.GET('/requests', { params: { query }, signal }));
-    },
-    initialPageParam: '',
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-    placeholderData: keepPreviousData,
-  });
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } =
+    useInfiniteQuery({
+      queryKey: ['requests', filter],
+      queryFn: ({ pageParam, signal }) => {
+        const query = { ...filter, ...(pageParam && { cursor: pageParam }) };
+        return unwrap(api.GET('/requests', { params: { query }, signal }));
+      },
+      initialPageParam: '',
+      getNextPageParam: ({ nextCursor }) => nextCursor,
+      placeholderData: keepPreviousData,
+    });
   const requests = data?.pages.flatMap((page) => page.data);
   return (
     <>
       {error !== null && <ErrorAlert error={error} retry={() => void refetch()} />}
       {requests === undefined && error === null && <Loading rows={5} />}
-      {requests?.length === 0 && <Text>No requests.</Text>}
+      {requests?.length === 0 && <Text className="empty">No requests.</Text>}
       {requests !== undefined && requests.length > 0 && (
-        <ul className="rows">
+        <ul className="rows log-rows request-rows" aria-busy={isPlaceholderData}>
           {requests.map((request) => (
             <RequestRow key={request.id} request={request} />
           ))}
@@ -48,18 +49,20 @@ export function RequestList({ address }: { address: RequestAddress }) {
 }
 
 function RequestRow({ request }: { request: Schemas['LoggedRequest'] }) {
-  const now = useNow();
   const { id, method, path, status, code, durationMs, apiKey, createdAt } = request;
-  const facts = [code ?? [], `key …${apiKey.last4}`, `${durationMs} ms`, formatAge(createdAt, now)].flat();
+  const title = `${method} ${path}`;
   return (
     <li>
-      <div className="row-words">
-        <Anchor component={Link} href={paths.request(id)} className="row-title">
-          {method} {path}
-        </Anchor>
-        <span className="hint">{facts.join(' · ')}</span>
-      </div>
       <StatusCode status={status} />
+      <Anchor component={Link} href={paths.request(id)} className="row-title" title={title}>
+        {title}
+      </Anchor>
+      <span className="row-fact hint" title={code ?? undefined}>
+        {code}
+      </span>
+      <span className="row-more hint">key …{apiKey.last4}</span>
+      <span className="row-more row-number hint">{durationMs} ms</span>
+      <Age time={createdAt} className="row-number hint" />
     </li>
   );
 }

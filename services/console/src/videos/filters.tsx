@@ -1,11 +1,9 @@
-import { Button, NativeSelect, TextInput, type TextInputProps } from '@mantine/core';
-import { useEffect, useRef, useState } from 'react';
+import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { useRef, useState } from 'react';
 import { useShortcut } from '../ui/shortcuts.ts';
+import { TypedInput, used } from '../ui/typed-input.tsx';
 import { type ListAddress, readListAddress, STATUSES } from './list-address.ts';
 import { TEXT_FILTER_NAMES, TEXT_FILTERS } from './text-fields.ts';
-
-/** Milliseconds without another key before a search begins. */
-const TYPING_MS = 300;
 
 type FiltersProps = { address: ListAddress; onChange: (changed: Partial<ListAddress>) => void };
 
@@ -23,7 +21,6 @@ export function Filters({ address, onChange }: FiltersProps) {
         type="search"
         placeholder="Title"
         maxLength={512}
-        wrapperProps={used(q)}
         value={q}
         onValue={(value) => onChange({ q: value })}
       />
@@ -44,7 +41,6 @@ export function Filters({ address, onChange }: FiltersProps) {
           key={name}
           {...TEXT_FILTERS[name]}
           type="search"
-          wrapperProps={used(address[name])}
           value={address[name]}
           onValue={(value) => onChange({ [name]: value })}
         />
@@ -86,35 +82,6 @@ export function Filters({ address, onChange }: FiltersProps) {
         ]}
       />
     </search>
-  );
-}
-
-/** Marks the chip of a filter that has a value. */
-function used(value: string): { 'data-used': boolean } {
-  return { 'data-used': value !== '' };
-}
-
-type TypedInputProps = Omit<TextInputProps, 'value' | 'onChange'> & {
-  value: string;
-  onValue: (value: string) => void;
-};
-
-/** Takes effect while somebody types, after a short pause. */
-function TypedInput({ value, onValue, ...input }: TypedInputProps) {
-  const [typed, setTyped] = useState(value);
-  const [shown, setShown] = useState(value);
-  // The address changed, for instance by a link.
-  if (value !== shown) {
-    setShown(value);
-    setTyped(value);
-  }
-  useEffect(() => {
-    if (typed === value) return;
-    const timer = setTimeout(() => onValue(typed), TYPING_MS);
-    return () => clearTimeout(timer);
-  });
-  return (
-    <TextInput {...input} value={typed} onChange={({ currentTarget }) => setTyped(currentTarget.value)} />
   );
 }
 

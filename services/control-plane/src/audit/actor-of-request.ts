@@ -2,6 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import type { Credential } from '../auth/authentication.ts';
 import { type Actor, asActor } from '../db/actor.ts';
 import { operationOf } from '../http/request-validation.ts';
+import { scrubbed } from '../request-log/shown-text.ts';
 
 /** Records what requests with a credential change, whatever their operation is. */
 export const recordActor: RequestHandler = (req, _res, next) => {
@@ -12,7 +13,9 @@ export const recordActor: RequestHandler = (req, _res, next) => {
 
 function actorOf(req: Request, credential: Credential): Actor {
   const { id, name } = credential;
-  return { type: typeOf(credential), id, name, operation: operationOf(req) ?? 'unknown', requestId: req.id };
+  // As the request log has it. A client chooses its id, and could put a secret there.
+  const requestId = scrubbed(req.id, 128);
+  return { type: typeOf(credential), id, name, operation: operationOf(req) ?? 'unknown', requestId };
 }
 
 function typeOf(credential: Credential): Actor['type'] {

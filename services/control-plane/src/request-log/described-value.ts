@@ -23,6 +23,7 @@ export class DescribedValue {
   readonly known: ReadonlySet<unknown>;
   readonly isLogged: boolean;
   readonly isUri: boolean;
+  readonly isTime: boolean;
   readonly isNumber: boolean;
   readonly #schemas: readonly Schema[];
   readonly #resolve: Resolve;
@@ -36,6 +37,7 @@ export class DescribedValue {
     this.known = new Set(schemas.flatMap((each) => [...(each.enum ?? []), each.const]));
     this.isLogged = schemas.some((each) => each['x-logged'] === true);
     this.isUri = schemas.some(({ format }) => format === 'uri');
+    this.isTime = schemas.some(({ format }) => format === 'date-time' || format === 'date');
     this.isNumber = schemas.some(({ type }) => type === 'integer' || type === 'number');
   }
 

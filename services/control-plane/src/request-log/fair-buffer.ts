@@ -45,7 +45,10 @@ export class FairBuffer<T extends Buffered> {
   }
 
   #dropOne(): void {
-    const [largest] = [...this.#queues.values()].toSorted((a, b) => b.bytes - a.bytes);
+    let largest: { entries: T[]; bytes: number } | undefined;
+    for (const queue of this.#queues.values()) {
+      if (largest === undefined || queue.bytes > largest.bytes) largest = queue;
+    }
     const dropped = largest?.entries.pop();
     if (largest !== undefined && dropped !== undefined) this.#change(largest, -dropped.bytes);
   }

@@ -112,8 +112,9 @@ test('a problem is kept, without secrets in it', () => {
 describe('values', () => {
   test.each([
     ['an id', 'vid_01m7y5g5zqfqetgq1je8rn7s3t', {}, 'vid_01m7y5g5zqfqetgq1je8rn7s3t'],
-    ['a time', '2026-11-21T09:00:00.000Z', {}, '2026-11-21T09:00:00.000Z'],
-    ['a day', '2026-11-21', {}, '2026-11-21'],
+    ['a time', '2026-11-21T09:00:00.000Z', { format: 'date-time' }, '2026-11-21T09:00:00.000Z'],
+    ['a day', '2026-11-21', { format: 'date' }, '2026-11-21'],
+    ['a title that is a day', '1980-03-12', {}, '[text, length 10]'],
     ['a member of an enumeration', 'live', { enum: ['live', 'test'] }, 'live'],
     ['a constant', 'deleted', { const: 'deleted' }, 'deleted'],
     ['another text for an enumeration', 'Live', { enum: ['live', 'test'] }, '[text, length 4]'],

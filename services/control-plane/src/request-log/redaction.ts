@@ -84,7 +84,9 @@ function spent<T extends string | number>(budget: Budget, value: T): T {
 
 /** What is stored of a text. */
 function textOf(value: string, described: DescribedValue): string | number {
-  if (described.known.has(value) || isTypeId(value) || TIME.test(value)) return value;
+  if (described.known.has(value) || isTypeId(value)) return value;
+  // The title of a video can be a birthday.
+  if (described.isTime && TIME.test(value)) return value;
   if (described.isLogged) return scrubbed(value, 500);
   // Numbers in a query are texts until they are validated.
   if (described.isNumber && /^-?\d{1,15}$/.test(value)) return Number(value);

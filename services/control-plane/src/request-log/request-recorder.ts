@@ -9,6 +9,7 @@ import { type DescribedOperation, describedOperations, resolver } from './descri
 import type { Schema } from './described-value.ts';
 import { type Buffered, FairBuffer } from './fair-buffer.ts';
 import { loggedRequestHeaders, loggedResponseHeaders } from './logged-headers.ts';
+import { loggedProblem, namesIn } from './logged-problem.ts';
 import { Redaction } from './redaction.ts';
 import { type NewEntry, storeRequests } from './request-log.store.ts';
 import { scrubbed } from './shown-text.ts';
@@ -26,6 +27,18 @@ const CLIENT_CLOSED_REQUEST = 499;
 
 type Deps = { db: Database; logger: Logger; metrics: Metrics };
 type Waiting = Buffered & { row: NewEntry };
+
+/** What an entry is made of, besides the request and its response. */
+type Made = {
+  startedAt: Date;
+  /** The method before the validation, which handles HEAD as GET. */
+  method: string;
+  body: unknown;
+  redaction: Redaction;
+  described: DescribedOperation;
+  /** The names of the contract. */
+  names: ReadonlySet<string>;
+};
 
 /**
  * Records the requests of API keys (ADR 100). A request neither waits nor fails because of it: entries are made after the response, wait in a
@@ -47,8 +60,10 @@ export class RequestRecorder {
     const resolve = resolver(contract);
     const redaction = new Redaction(resolve);
     const describe = describedOperations(resolve);
+    const names = namesIn(contract);
     return (req, res, next) => {
       const startedAt = new Date();
+      const { method } = req;
       const body = sentJson(res);
       res.once('close', () => {
         const { verifiedKey: key } = req;
@@ -57,9 +72,11 @@ export class RequestRecorder {
           return this.#deps.metrics.requestsNotLogged('full', 1);
         this.#add(req, res, {
           startedAt,
+          method,
           body: body(),
           redaction,
           described: describe(req),
+          names,
         });
       });
       next();
@@ -85,11 +102,7 @@ export class RequestRecorder {
     return this.#writing;
   }
 
-  #add(
-    req: Request,
-    res: Response,
-    made: { startedAt: Date; body: unknown; redaction: Redaction; described: DescribedOperation },
-  ): void {
+  #add(req: Request, res: Response, made: Made): void {
     const row = entryOf(req, res, made);
     if (row === undefined) return;
     const dropped = this.#buffer.add({ workspaceId: row.workspace_id, bytes: row.bytes, row });
@@ -124,7 +137,7 @@ export class RequestRecorder {
   }
 }
 
-/** Returns the JSON body of the response once it is sent. */
+/** Returns the JSON body of a successful response once it is sent. */
 function sentJson(res: Response): () => unknown {
   let sent: unknown;
   const json = res.json.bind(res);
@@ -132,28 +145,24 @@ function sentJson(res: Response): () => unknown {
     sent = body;
     return json(body);
   };
-  return () => res.locals.problem ?? sent;
+  return () => sent;
 }
 
-function entryOf(
-  req: Request,
-  res: Response,
-  made: { startedAt: Date; body: unknown; redaction: Redaction; described: DescribedOperation },
-): NewEntry | undefined {
+function entryOf(req: Request, res: Response, made: Made): NewEntry | undefined {
   const { verifiedKey: key } = req;
   const route = routeOf(req);
   if (key === undefined || route === undefined) return undefined;
-  const { startedAt, body, redaction, described } = made;
+  const { startedAt, method, body, redaction, described, names } = made;
+  const { problem } = res.locals;
   const json = {
     query: JSON.stringify(redaction.redact(req.query, described.query)),
     request_headers: JSON.stringify(loggedRequestHeaders(req.headers)),
     request_body: redacted(isJsonBody(req) ? req.body : undefined, described.requestBody(), redaction),
     response_headers: JSON.stringify(loggedResponseHeaders(res.getHeaders() as Record<string, string>)),
-    response_body: redacted(
-      body,
-      res.locals.problem === undefined ? described.responseBody(res.statusCode) : PROBLEM,
-      redaction,
-    ),
+    response_body:
+      problem === undefined
+        ? redacted(body, described.responseBody(res.statusCode), redaction)
+        : redacted(loggedProblem(problem, names), PROBLEM, redaction),
   };
   return {
     id: newId('log'),
@@ -161,7 +170,7 @@ function entryOf(
     request_id: scrubbed(req.id, 128),
     key_id: key.id,
     key_last4: key.last4,
-    method: req.method,
+    method,
     route,
     path: scrubbed(req.originalUrl.replace(/\?.*$/s, ''), 300),
     status: res.headersSent ? res.statusCode : CLIENT_CLOSED_REQUEST,

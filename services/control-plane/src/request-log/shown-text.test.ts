@@ -14,6 +14,7 @@ test.each([
   ['a whsec_abc+/efgh= b', 'a [secret] b'],
   ['Bearer abcdefgh', '[secret]'],
   ['see https://a:b@c.example/d?e#f, or http://[, too', 'see https://c.example/… or [URL] too'],
+  ['see HTTPS://a:b@c.example/d', 'see https://c.example/…'],
   ['the bearer of ut_ and eyJ', 'the bearer of ut_ and eyJ'],
   ['half \uD800 of a pair\0', 'half \uFFFD of a pair\uFFFD'],
 ])('%j is stored as %j', (value, stored) => expect(scrubbed(value, 100)).toBe(stored));

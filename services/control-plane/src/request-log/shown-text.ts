@@ -9,7 +9,7 @@ export function isTypeId(value: string): boolean {
 const SECRET = /(?:svc_(?:live|test)_|whsec_|ut_|eyJ|Bearer |Basic )[\w+/=.~-]{8,}/g;
 
 /** A URL within a text. Only its origin is kept: its path and query can be secrets. */
-const URLS = /https?:\/\/\S+/g;
+const URLS = /https?:\/\/\S+/gi;
 
 /**
  * The beginning of a text that may be stored, as PostgreSQL can store it. Should a client put a secret where none belongs, such as into a path,
