@@ -244,6 +244,21 @@ describe('requests for segments with client data (CMCD)', () => {
     expect(figures.devices).toContainEqual({ device: 'phone', views: 1 });
   });
 
+  test('of one network have a limit', async () => {
+    const videoId = await storedVideo();
+    const requestFrom = (address: string, session: string) =>
+      request(proxied.url)
+        .get(`/v1/hls/${plane.workspaceId}/${videoId}/360p/0.ts`)
+        .set({ 'X-Forwarded-For': address, 'CMCD-Session': `sid="${session}"` });
+    const last = newSession();
+    for (let count = 0; count < 4; count++) await requestFrom('192.0.2.81', newSession()).expect(200);
+    await requestFrom('192.0.2.82', last).expect(200);
+    const isStored = async () =>
+      (await rowsOf(videoId)).some(({ session_id }) => session_id === sessionIdOf(last));
+    await until(isStored);
+    expect(await rowsOf(videoId)).toHaveLength(3);
+  });
+
   test('count for nothing without a session, for a missing segment, and if the viewer refuses', async () => {
     const videoId = await storedVideo();
     const session = { 'CMCD-Session': `sid="${newSession()}"` };
@@ -461,6 +476,16 @@ describe('the reports that wait', () => {
     fails = false;
     await meter.stop();
     expect(await rowsOf(videoId)).toHaveLength(1);
+  });
+
+  test.each(['2000-01-01', '2100-01-01'])('of %s, from a wrong clock, do not keep others', async (day) => {
+    const videoId = await newVideo();
+    const meter = meterOn(plane.db);
+    meter.add({ ...reportOf(videoId, 1000), day });
+    const report = reportOf(videoId, 2000);
+    meter.add(report);
+    await meter.flush();
+    expect(await rowsOf(videoId)).toMatchObject([{ session_id: report.sessionId }]);
   });
 
   test('of one workspace leave room for those of others', async () => {
