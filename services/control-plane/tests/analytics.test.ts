@@ -416,6 +416,35 @@ describe('the days', () => {
   });
 });
 
+test('a video that cannot be summed up does not stop the others, and old reports are deleted all the same', async () => {
+  const [failing, other] = [await newVideo(), await newVideo()];
+  await sql`create table view_sessions_20260202 partition of view_sessions for values from ('2026-02-02') to ('2026-02-03')`.execute(
+    plane.db,
+  );
+  // In the place of reports that take too long: a sum that no number of the figures can hold.
+  await sql`update videos set duration = 'Infinity' where id = ${failing}`.execute(plane.db);
+  await sql`insert into view_sessions (day, video_id, session_id, watched, watched_at_rungs, stalled, stalls, stall_ms, device)
+    values ((now() at time zone 'UTC')::date, ${failing}, gen_random_uuid(), repeat('1', 100)::bit(100), repeat('1', 400)::bit(400), repeat('0', 100)::bit(100), 0, 0, 'tv')`.execute(
+    plane.db,
+  );
+  await sql`insert into view_changes (video_id, day) values (${failing}, (now() at time zone 'UTC')::date)`.execute(
+    plane.db,
+  );
+  expect(await settled(other)).toMatchObject({ views: 1 });
+  const failed = await plane.db
+    .selectFrom('view_changes')
+    .select('video_id')
+    .where('video_id', '=', failing)
+    .execute();
+  expect(failed).toHaveLength(1);
+  await plane.maintain('keep-view-days');
+  const { rows } = await sql`select where to_regclass('view_sessions_20260202') is null`.execute(plane.db);
+  expect(rows).toHaveLength(1);
+  await plane.db.updateTable('videos').set({ duration: DURATION }).where('id', '=', failing).execute();
+  await plane.maintain('roll-up-views');
+  expect(await figuresOf(failing)).toMatchObject({ views: 1 });
+});
+
 test('figures that count more views than the reports stay, as after a restore', async () => {
   const videoId = await newVideo();
   expect(await settled(videoId)).toMatchObject({ views: 1 });
