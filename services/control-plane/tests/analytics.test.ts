@@ -517,14 +517,18 @@ describe('the reports that wait', () => {
     expect(await rowsOf(videoId)).toMatchObject([{ session_id: report.sessionId }]);
   });
 
-  test('of one workspace leave room for those of others', async () => {
+  test.each([
+    ['', 0, 12_500],
+    [', also with many ranges,', 60, 3125],
+  ])('of one workspace%s leave room for those of others', async (_, ranges, fitting) => {
     const metrics = new Metrics();
     const meter = meterOn(plane.db, metrics);
-    for (let count = 0; count < 13_000; count++)
-      meter.add({ ...reportOf('vid_x', 1), workspaceId: 'ws_greedy' });
+    const watched = Array(ranges).fill({ from: 0, to: 1 });
+    for (let count = 0; count < fitting + 500; count++)
+      meter.add({ ...reportOf('vid_x', 1), workspaceId: 'ws_greedy', watched });
     meter.add(reportOf('vid_x', 1));
     const counted = await metrics.registry.getSingleMetric('framelane_view_reports_total')?.get();
-    expect(counted?.values.map(({ value }) => value)).toEqual([12_501, 500]);
+    expect(counted?.values.map(({ value }) => value)).toEqual([fitting + 1, 500]);
     await meter.stop();
   });
 });
