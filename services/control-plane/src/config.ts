@@ -191,7 +191,7 @@ export type ControlPlaneConfig = {
     retentionDays: number;
     /** The header in which a proxy names the country of a viewer, in lower case; undefined for none. */
     countryHeader: string | undefined;
-    /** Beacons that one network can send per minute to each control plane; 0 means no limit. */
+    /** Beacons that one network can send per minute to each control plane, and reports that its requests with client data can begin; 0 means no limit. */
     beaconsPerMinute: number;
   };
   /** The provider that signs people in to the console; undefined without one. */

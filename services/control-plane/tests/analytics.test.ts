@@ -244,6 +244,21 @@ describe('requests for segments with client data (CMCD)', () => {
     expect(figures.devices).toContainEqual({ device: 'phone', views: 1 });
   });
 
+  test('of one network have a limit', async () => {
+    const videoId = await storedVideo();
+    const requestFrom = (address: string, session: string) =>
+      request(proxied.url)
+        .get(`/v1/hls/${plane.workspaceId}/${videoId}/360p/0.ts`)
+        .set({ 'X-Forwarded-For': address, 'CMCD-Session': `sid="${session}"` });
+    const last = newSession();
+    for (let count = 0; count < 4; count++) await requestFrom('192.0.2.81', newSession()).expect(200);
+    await requestFrom('192.0.2.82', last).expect(200);
+    const isStored = async () =>
+      (await rowsOf(videoId)).some(({ session_id }) => session_id === sessionIdOf(last));
+    await until(isStored);
+    expect(await rowsOf(videoId)).toHaveLength(3);
+  });
+
   test('count for nothing without a session, for a missing segment, and if the viewer refuses', async () => {
     const videoId = await storedVideo();
     const session = { 'CMCD-Session': `sid="${newSession()}"` };
@@ -401,6 +416,35 @@ describe('the days', () => {
   });
 });
 
+test('a video that cannot be summed up does not stop the others, and old reports are deleted all the same', async () => {
+  const [failing, other] = [await newVideo(), await newVideo()];
+  await sql`create table view_sessions_20260202 partition of view_sessions for values from ('2026-02-02') to ('2026-02-03')`.execute(
+    plane.db,
+  );
+  // In the place of reports that take too long: a sum that no number of the figures can hold.
+  await sql`update videos set duration = 'Infinity' where id = ${failing}`.execute(plane.db);
+  await sql`insert into view_sessions (day, video_id, session_id, watched, watched_at_rungs, stalled, stalls, stall_ms, device)
+    values ((now() at time zone 'UTC')::date, ${failing}, gen_random_uuid(), repeat('1', 100)::bit(100), repeat('1', 400)::bit(400), repeat('0', 100)::bit(100), 0, 0, 'tv')`.execute(
+    plane.db,
+  );
+  await sql`insert into view_changes (video_id, day) values (${failing}, (now() at time zone 'UTC')::date)`.execute(
+    plane.db,
+  );
+  expect(await settled(other)).toMatchObject({ views: 1 });
+  const failed = await plane.db
+    .selectFrom('view_changes')
+    .select('video_id')
+    .where('video_id', '=', failing)
+    .execute();
+  expect(failed).toHaveLength(1);
+  await plane.maintain('keep-view-days');
+  const { rows } = await sql`select where to_regclass('view_sessions_20260202') is null`.execute(plane.db);
+  expect(rows).toHaveLength(1);
+  await plane.db.updateTable('videos').set({ duration: DURATION }).where('id', '=', failing).execute();
+  await plane.maintain('roll-up-views');
+  expect(await figuresOf(failing)).toMatchObject({ views: 1 });
+});
+
 test('figures that count more views than the reports stay, as after a restore', async () => {
   const videoId = await newVideo();
   expect(await settled(videoId)).toMatchObject({ views: 1 });
@@ -463,14 +507,28 @@ describe('the reports that wait', () => {
     expect(await rowsOf(videoId)).toHaveLength(1);
   });
 
-  test('of one workspace leave room for those of others', async () => {
+  test.each(['2000-01-01', '2100-01-01'])('of %s, from a wrong clock, do not keep others', async (day) => {
+    const videoId = await newVideo();
+    const meter = meterOn(plane.db);
+    meter.add({ ...reportOf(videoId, 1000), day });
+    const report = reportOf(videoId, 2000);
+    meter.add(report);
+    await meter.flush();
+    expect(await rowsOf(videoId)).toMatchObject([{ session_id: report.sessionId }]);
+  });
+
+  test.each([
+    ['', 0, 12_500],
+    [', also with many ranges,', 60, 3125],
+  ])('of one workspace%s leave room for those of others', async (_, ranges, fitting) => {
     const metrics = new Metrics();
     const meter = meterOn(plane.db, metrics);
-    for (let count = 0; count < 13_000; count++)
-      meter.add({ ...reportOf('vid_x', 1), workspaceId: 'ws_greedy' });
+    const watched = Array(ranges).fill({ from: 0, to: 1 });
+    for (let count = 0; count < fitting + 500; count++)
+      meter.add({ ...reportOf('vid_x', 1), workspaceId: 'ws_greedy', watched });
     meter.add(reportOf('vid_x', 1));
     const counted = await metrics.registry.getSingleMetric('framelane_view_reports_total')?.get();
-    expect(counted?.values.map(({ value }) => value)).toEqual([12_501, 500]);
+    expect(counted?.values.map(({ value }) => value)).toEqual([fitting + 1, 500]);
     await meter.stop();
   });
 });

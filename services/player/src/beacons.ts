@@ -4,14 +4,16 @@ import type { Failure } from './player.ts';
 /** Between two beacons, if something has changed. */
 const PAUSE_MS = 15_000;
 
+/** A page that is open for longer counts as another view: the control plane finds a playback again on the day after its beginning, but not later. */
+const SESSION_MS = 24 * 3600 * 1000;
+
 /** Reports to the control plane what is played in this page. */
 export class Beacons {
   readonly #url: string;
   readonly #log = new PlaybackLog();
-  /** New for each load of the page, so it recognises nobody. */
-  readonly #session = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('');
+  /** New for each load of the page, and after a day, so it recognises nobody. */
+  #session = newSession();
+  #sessionBeganAt = Date.now();
   /** The last beacon. */
   #sent = '';
 
@@ -64,7 +66,16 @@ export class Beacons {
     this.#send();
   }
 
+  /** Ends an old session. What was watched since its last beacon is lost: sent today, all of its totals would count again. */
+  #renewSession(): void {
+    if (Date.now() - this.#sessionBeganAt < SESSION_MS) return;
+    this.#session = newSession();
+    this.#sessionBeganAt = Date.now();
+    this.#log.restart();
+  }
+
   #send(): void {
+    this.#renewSession();
     const report = this.#log.report();
     const body = JSON.stringify({ session: this.#session, ...report });
     const isEmpty = report.watchSeconds === 0 && report.error === undefined;
@@ -72,4 +83,10 @@ export class Beacons {
     // Fails only if too much waits to be sent; the next one says the same again.
     if (navigator.sendBeacon(this.#url, new Blob([body], { type: 'application/json' }))) this.#sent = body;
   }
+}
+
+function newSession(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
 }

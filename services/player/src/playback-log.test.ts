@@ -113,3 +113,27 @@ test('a report has at most 60 ranges, the latest', () => {
   expect(watched).toHaveLength(60);
   expect(watched.at(-1)?.from).toBe(700);
 });
+
+test('after a restart, the totals begin again where the playback is, and the start is not reported again', () => {
+  const log = started();
+  log.moved(1, HD);
+  log.stalled(2000);
+  log.failed('interrupted');
+  log.restart();
+  log.playing(9000);
+  log.moved(2, HD);
+  expect(log.report()).toEqual({
+    watched: [{ from: 1, to: 2, height: 720 }],
+    watchSeconds: 1,
+    stalls: 0,
+    stallSeconds: 0,
+  });
+});
+
+test('a restart before the start does not hide it', () => {
+  const log = new PlaybackLog();
+  log.restart();
+  log.requested(1000);
+  log.playing(1500);
+  expect(log.report().startupSeconds).toBe(0.5);
+});

@@ -27,6 +27,8 @@ export class PlaybackLog {
   #watchSeconds = 0;
   #requestedAt: number | undefined;
   #startupSeconds: number | undefined;
+  /** Whether an earlier report has the start. */
+  #isStartReported = false;
   #stalls = 0;
   #stallSeconds = 0;
   #stalledAt: number | undefined;
@@ -76,11 +78,23 @@ export class PlaybackLog {
     if (this.#error !== 'unsupported') this.#error = failure;
   }
 
+  /** Begins another report, of a playback that goes on: the totals begin again, and the start was in the report before. */
+  restart(): void {
+    this.#ranges = [];
+    this.#watchSeconds = 0;
+    this.#stalls = 0;
+    this.#stallSeconds = 0;
+    this.#stalledAt = undefined;
+    this.#isStartReported = this.#startupSeconds !== undefined;
+    this.#error = undefined;
+  }
+
   report(): Report {
     return {
       watched: this.#ranges.map((range) => ({ ...range, from: rounded(range.from), to: rounded(range.to) })),
       watchSeconds: rounded(this.#watchSeconds),
-      ...(this.#startupSeconds !== undefined && { startupSeconds: rounded(this.#startupSeconds) }),
+      ...(this.#startupSeconds !== undefined &&
+        !this.#isStartReported && { startupSeconds: rounded(this.#startupSeconds) }),
       stalls: this.#stalls,
       stallSeconds: rounded(this.#stallSeconds),
       ...(this.#error !== undefined && { error: this.#error }),

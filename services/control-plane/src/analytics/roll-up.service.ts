@@ -1,3 +1,4 @@
+import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Database } from '../db/database.ts';
 import {
   type ChangedDay,
@@ -28,27 +29,65 @@ export class RollUpService {
 
   /**
    * Sums up the days that have changed. A day whose reports change meanwhile is summed up again in the next run. The viewers of a workspace are counted
-   * once a run, because that reads the reports of all its videos.
+   * once a run, because that reads the reports of all its videos. A day that fails, as one with too many reports for the time limit of a statement, stays
+   * changed and does not stop the others. Rejects at the end if anything failed.
    */
   async rollUp(): Promise<void> {
     const rolledUp: ChangedDay[] = [];
-    for (;;) {
-      const days = await findChangedDays(this.#db, { after: rolledUp.at(-1), limit: AT_ONCE });
-      if (days.length === 0) break;
-      await rollUp(this.#db, days);
-      rolledUp.push(...days);
+    const errors: unknown[] = [];
+    for (let after: ChangedDay | undefined; ; ) {
+      const days = await findChangedDays(this.#db, { after, limit: AT_ONCE });
+      after = days.at(-1);
+      if (after === undefined) break;
+      const work = (some: ChangedDay[]) => rollUp(this.#db, some);
+      rolledUp.push(...(await thatSucceed(Map.groupBy(days, keyOf), work, errors)));
     }
-    if (rolledUp.length === 0) return;
-    await countViewers(this.#db, rolledUp);
-    await endChanges(this.#db, rolledUp);
+    if (rolledUp.length > 0) {
+      const work = (some: ChangedDay[]) => countViewers(this.#db, some);
+      const ofWorkspaces = Map.groupBy(rolledUp, ({ workspaceId }) => workspaceId);
+      await endChanges(this.#db, await thatSucceed(ofWorkspaces, work, errors));
+    }
+    if (errors.length > 0) throw new AggregateError(errors, 'Some figures failed', { cause: errors[0] });
   }
 
-  /** Creates the tables of the next days, and deletes reports, salts and figures that are too old. */
+  /**
+   * Creates the tables of the next days, and deletes reports, salts and figures that are too old. What is old is deleted even if something before
+   * failed.
+   */
   async keepDays(): Promise<void> {
-    await createPartitions(this.#db);
-    await deleteOldSalts(this.#db);
-    await this.rollUp();
-    await dropPartitions(this.#db, REPORT_DAYS);
-    await deleteOldFigures(this.#db, this.#retentionDays);
+    const steps = [
+      () => createPartitions(this.#db),
+      () => deleteOldSalts(this.#db),
+      () => this.rollUp(),
+      () => dropPartitions(this.#db, REPORT_DAYS),
+      () => deleteOldFigures(this.#db, this.#retentionDays),
+    ];
+    await forEachSettled(steps, (step) => step());
+  }
+}
+
+function keyOf({ videoId, day }: ChangedDay): string {
+  return `${videoId} ${day}`;
+}
+
+/** Does the work for all groups at once, or if that fails, for one after another. Resolves with those that succeeded, and adds the errors of the others. */
+async function thatSucceed(
+  groups: ReadonlyMap<unknown, ChangedDay[]>,
+  work: (days: ChangedDay[]) => Promise<void>,
+  errors: unknown[],
+): Promise<ChangedDay[]> {
+  const all = [...groups.values()];
+  try {
+    await work(all.flat());
+    return all.flat();
+  } catch {
+    const done: ChangedDay[] = [];
+    for (const days of all) {
+      await work(days).then(
+        () => done.push(...days),
+        (error: unknown) => errors.push(error),
+      );
+    }
+    return done;
   }
 }

@@ -4,8 +4,8 @@ import type { Database } from '../db/database.ts';
 import { STARTUP_BOUNDS } from './startup-times.ts';
 import { PARTS } from './watched-parts.ts';
 
-/** A day of a video whose reports have changed, and how often. */
-export type ChangedDay = { videoId: string; day: string; changes: number };
+/** A day of a video whose reports have changed, and how often. `workspaceId` is null if the video no longer exists. */
+export type ChangedDay = { videoId: string; day: string; changes: number; workspaceId: string | null };
 
 /** Up to `limit` days of videos whose reports have changed since their roll-up, in the order of their key. */
 export async function findChangedDays(
@@ -13,7 +13,8 @@ export async function findChangedDays(
   { after, limit }: { after: ChangedDay | undefined; limit: number },
 ): Promise<ChangedDay[]> {
   const { rows } = await sql<ChangedDay>`
-    select video_id as "videoId", day::text, changes from view_changes
+    select video_id as "videoId", day::text, changes, workspace_id as "workspaceId"
+    from view_changes left join videos on id = video_id
     where (video_id, day) > (${after?.videoId ?? ''}, ${after?.day ?? '-infinity'}::date)
     order by video_id, day limit ${limit}`.execute(db);
   return rows;

@@ -1,6 +1,8 @@
 import type { Logger } from '@framelane/service-kit/logger';
 import type { Request, RequestHandler } from 'express';
+import type { Metrics } from '../metrics/metrics.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
+import { COUNTED_NETWORKS, WINDOW_SECONDS, WindowCounter } from '../rate-limits/window-counter.ts';
 import { type ClientData, readClientData } from './cmcd.ts';
 import type { RequestedSegment } from './segment-times.ts';
 import type { ViewMeter } from './view-meter.ts';
@@ -15,12 +17,15 @@ type Deps = {
   meter: ViewMeter;
   visitors: Visitors;
   logger: Logger;
-  settings: { enabled: boolean; countryHeader: string | undefined };
+  metrics: Metrics;
+  settings: { enabled: boolean; countryHeader: string | undefined; beaconsPerMinute: number };
 };
 
 /** Counts the requests for segments that say which playback they belong to, in Common Media Client Data (CTA-5004). */
 export class SegmentRequests {
   readonly #deps: Deps;
+  /** The reports of each network that are not united with one that waits. */
+  readonly #reported = new WindowCounter({ seconds: WINDOW_SECONDS, names: COUNTED_NETWORKS });
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -47,11 +52,16 @@ export class SegmentRequests {
     video: { workspaceId: string; videoId: string },
     segment: Omit<RequestedSegment, 'starved'>,
   ): void {
-    const { meter, visitors, logger, settings } = this.#deps;
+    const { meter, visitors, logger, metrics, settings } = this.#deps;
     const playback = { ...video, sessionId: sessionIdOf(session) };
     const requested = { ...segment, starved };
     // Most requests belong to a playback that waits already, and need no hash.
     if (meter.addSegment(playback, requested)) return;
+    const network = clientNetwork(req);
+    if (this.#exceedsLimit(network)) {
+      metrics.viewReported('dropped');
+      return;
+    }
     const userAgent = req.get('user-agent') ?? '';
     const report = {
       ...playback,
@@ -65,10 +75,16 @@ export class SegmentRequests {
       stallMs: 0,
       error: null,
     };
-    visitors.today({ workspaceId: video.workspaceId, network: clientNetwork(req), userAgent }).then(
+    visitors.today({ workspaceId: video.workspaceId, network, userAgent }).then(
       ({ day, hash }) => meter.add({ ...report, day, visitor: hash }),
       (error: unknown) => logger.warn('analytics.request_not_counted', { error }),
     );
+  }
+
+  /** Whether a network has begun so many reports that another counts for nothing. Its requests are answered all the same. */
+  #exceedsLimit(network: string): boolean {
+    const { beaconsPerMinute } = this.#deps.settings;
+    return beaconsPerMinute > 0 && this.#reported.add(network).count > beaconsPerMinute;
   }
 }
 

@@ -6,8 +6,11 @@ import { nameOf, type Playback, unite, type ViewReport } from './view-report.ts'
 import { addReports, findReportedVideos, findSegmentDurations } from './view-sessions.store.ts';
 import { type WatchedRange, watchedParts } from './watched-parts.ts';
 
-/** Playbacks that wait to be stored, of all workspaces and of one. */
-const MAX_WAITING = 50_000;
+/** A playback that waits takes as much memory as so many ranges or segments. */
+const RANGES_OF_PLAYBACK = 20;
+
+/** What waits to be stored, in ranges: 50,000 playbacks of all workspaces, and a quarter of them of one. */
+const MAX_WAITING = 50_000 * RANGES_OF_PLAYBACK;
 const MAX_WAITING_OF_WORKSPACE = MAX_WAITING / 4;
 
 /** Playbacks that one statement stores. */
@@ -25,7 +28,9 @@ type Deps = { db: Database; logger: Logger; metrics: Metrics; flushSeconds: numb
 export class ViewMeter {
   readonly #deps: Deps;
   #waiting = new Map<string, ViewReport>();
-  /** The number of waiting playbacks of each workspace that players have named, whether it exists or not. */
+  /** The size of what waits. */
+  #size = 0;
+  /** The size of what waits of each workspace that players have named, whether it exists or not. */
   #ofWorkspaces = new Map<string, number>();
   #writing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
@@ -43,7 +48,7 @@ export class ViewMeter {
   addSegment(playback: Playback, segment: RequestedSegment): boolean {
     const known = this.#waiting.get(nameOf(playback));
     if (known === undefined) return false;
-    const hasRoom = known.segments.length < MAX_RANGES;
+    const hasRoom = known.segments.length < MAX_RANGES && this.#grow(playback.workspaceId, 1);
     if (hasRoom) known.segments.push(segment);
     this.#deps.metrics.viewReported(hasRoom ? 'accepted' : 'dropped');
     return true;
@@ -69,22 +74,28 @@ export class ViewMeter {
   #keep(report: ViewReport): boolean {
     const name = nameOf(report);
     const before = this.#waiting.get(name);
-    if (before !== undefined) {
-      const united = unite(before, report);
-      if (united.watched.length > MAX_RANGES || united.segments.length > MAX_RANGES) return false;
-      this.#waiting.set(name, united);
-      return true;
-    }
-    const ofWorkspace = this.#ofWorkspaces.get(report.workspaceId) ?? 0;
-    if (this.#waiting.size >= MAX_WAITING || ofWorkspace >= MAX_WAITING_OF_WORKSPACE) return false;
-    this.#waiting.set(name, report);
-    this.#ofWorkspaces.set(report.workspaceId, ofWorkspace + 1);
+    const united = before === undefined ? report : unite(before, report);
+    if (united.watched.length > MAX_RANGES || united.segments.length > MAX_RANGES) return false;
+    const growth = sizeOf(united) - (before === undefined ? 0 : sizeOf(before));
+    if (!this.#grow(report.workspaceId, growth)) return false;
+    this.#waiting.set(name, united);
+    return true;
+  }
+
+  /** Takes room for what a workspace adds. False if there is none. */
+  #grow(workspaceId: string, growth: number): boolean {
+    const size = this.#size + growth;
+    const ofWorkspace = (this.#ofWorkspaces.get(workspaceId) ?? 0) + growth;
+    if (size > MAX_WAITING || ofWorkspace > MAX_WAITING_OF_WORKSPACE) return false;
+    this.#size = size;
+    this.#ofWorkspaces.set(workspaceId, ofWorkspace);
     return true;
   }
 
   async #write(): Promise<void> {
     const reports = [...this.#waiting.values()];
     this.#waiting = new Map();
+    this.#size = 0;
     this.#ofWorkspaces = new Map();
     for (let at = 0; at < reports.length; at += BATCH) {
       const batch = reports.slice(at, at + BATCH);
@@ -136,6 +147,11 @@ export class ViewMeter {
       found.map(({ videoId, rendition, durations }) => [`${videoId} ${rendition}`, segmentTimes(durations)]),
     );
   }
+}
+
+/** The memory of a report, in ranges. */
+function sizeOf({ watched, segments }: ViewReport): number {
+  return RANGES_OF_PLAYBACK + watched.length + segments.length;
 }
 
 /** An empty buffer is an interruption at one place, however long the segment is. */

@@ -33,7 +33,8 @@ export async function findSegmentDurations(
 
 /**
  * Unites reports with what is stored of their playbacks. A playback that began yesterday stays one of yesterday. Earlier days than yesterday, as
- * after a long failure of the database, are dropped. Rows are locked in the order of their key, which prevents deadlocks between control
+ * after a long failure of the database, are dropped, and so are days after tomorrow, as from a control plane whose clock is wrong: they may have no
+ * partition, and one such report would fail the whole statement. Rows are locked in the order of their key, which prevents deadlocks between control
  * planes.
  */
 export async function addReports(
@@ -64,7 +65,7 @@ export async function addReports(
       )
       left join view_sessions earlier on earlier.day = report.day - 1
         and earlier.video_id = report.video_id and earlier.session_id = report.session_id
-      where report.day >= (now() at time zone 'UTC')::date - 1
+      where report.day between (now() at time zone 'UTC')::date - 1 and (now() at time zone 'UTC')::date + 1
     ), stored as (
       insert into view_sessions as known (
         day, video_id, session_id, visitor, watched, watched_at_rungs, stalled, watch_ms, startup_ms, stalls, stall_ms, error, device, country

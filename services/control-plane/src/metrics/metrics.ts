@@ -139,7 +139,7 @@ export class Metrics {
 
   readonly #viewReports = new Counter({
     name: 'framelane_view_reports_total',
-    help: 'Reports of viewers by result: accepted, or dropped because too many waited to be stored',
+    help: 'Reports of viewers by result: accepted, or dropped because there were too many',
     labelNames: ['result'],
     registers: this.#registers,
   });
