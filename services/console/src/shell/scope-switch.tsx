@@ -28,12 +28,15 @@ export function ScopeSwitch() {
       <div className="scope">
         <Logo />
         {workspaces.length === 1 ? (
-          <span className="workspace">{workspace.name}</span>
+          <span className="workspace" title={workspace.name}>
+            {workspace.name}
+          </span>
         ) : (
           <NativeSelect
             size="xs"
             className="workspace"
             aria-label="Workspace"
+            title={workspace.name}
             value={workspace.id}
             disabled={switching.isPending}
             onChange={({ currentTarget }) => toWorkspace(currentTarget.value)}
