@@ -219,7 +219,8 @@ testInBrowser('what the palette has done leaves the focus where it was', async (
   const opened = await signIn();
   const { page } = opened;
   const origin = (await page.waitForSelector('.row-title')) ?? undefined;
-  const hasFocus = () => page.waitForFunction((each) => each === document.activeElement, {}, origin);
+  const hasFocus = () =>
+    page.waitForFunction((each) => each === each?.ownerDocument.activeElement, {}, origin);
   await origin?.focus();
   await openPalette(page);
   await page.keyboard.type('dark appearance');
