@@ -194,6 +194,71 @@ testInBrowser('the command palette finds pages, actions and videos, without a mo
   expect(problemsOf(opened)).toEqual([]);
 });
 
+testInBrowser(
+  'Enter before the search has ended opens what was typed, not what was found before',
+  async () => {
+    const { page } = await signIn();
+    await openPalette(page);
+    await page.keyboard.type('lecture 1');
+    await page.waitForFunction(`document.querySelectorAll('[role="option"]').length === 6`);
+    await page.keyboard.type('3');
+    await page.keyboard.press('Enter');
+    await heading(page, 'Lecture 13');
+    // Nothing of what was found before has the words, so Enter waits for the search.
+    await openPalette(page);
+    await page.keyboard.type('lecture 1');
+    await page.waitForFunction(`document.querySelectorAll('[role="option"]').length === 6`);
+    await page.keyboard.down('Control');
+    await page.keyboard.press('a');
+    await page.keyboard.up('Control');
+    await page.keyboard.type('notes');
+    await page.keyboard.press('Enter');
+    await heading(page, 'Notes');
+  },
+);
+
+testInBrowser('what the palette has done leaves the focus where it was', async () => {
+  const opened = await signIn();
+  const { page } = opened;
+  const origin = (await page.waitForSelector('.row-title')) ?? undefined;
+  const hasFocus = () =>
+    page.waitForFunction((each) => each === each?.ownerDocument.activeElement, {}, origin);
+  await origin?.focus();
+  await openPalette(page);
+  await page.keyboard.type('dark appearance');
+  await page.keyboard.press('Enter');
+  await hasFocus();
+  await openPalette(page);
+  await page.keyboard.type('shortcuts');
+  await page.keyboard.press('Enter');
+  await untilText(page, 'Single keys are shortcuts');
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('[role="dialog"]', { hidden: true });
+  await hasFocus();
+  // The key that opens it also closes it.
+  await openPalette(page);
+  await page.keyboard.down('Control');
+  await page.keyboard.press('k');
+  await page.keyboard.up('Control');
+  await page.waitForSelector('[role="combobox"]', { hidden: true });
+  await hasFocus();
+  expect(problemsOf(opened)).toEqual([]);
+});
+
+testInBrowser('a title has room at every width', async () => {
+  const { page } = await signIn();
+  for (const width of [1440, 1024, 961, 960, 820, 769, 768, 390, 320]) {
+    await page.setViewport({ width, height: 900 });
+    await untilStill(page);
+    const cut = await page.$$eval('.row-title', (all) =>
+      all.flatMap(({ scrollWidth, clientWidth }) => (scrollWidth > clientWidth ? clientWidth : [])),
+    );
+    expect({ width, least: Math.min(...cut) > 90 }).toEqual({ width, least: true });
+    const heights = await page.$$eval('.row-words > .hint', (all) => all.map((each) => each.clientHeight));
+    expect(heights.every((height) => height < 30)).toBe(true);
+  }
+});
+
 testInBrowser('somebody who cannot write finds no actions that do', async () => {
   const { page } = await signIn('--permissions', 'videos:read');
   await openPalette(page);

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { matching, moved, videoIdIn } from './palette-items.ts';
+import { moved, videoIdIn, withWords } from './palette-items.ts';
 
 const ITEMS = ['Videos', 'Import from URL', 'Keyboard shortcuts', 'Keys'].map((name) => ({ name }));
-const found = (text: string) => matching(ITEMS, text).map(({ name }) => name);
+const found = (text: string) => withWords(ITEMS, text, ({ name }) => name).map(({ name }) => name);
 
 test('an item matches if its name has all words, in any order and case', () => {
   expect(found('')).toHaveLength(4);

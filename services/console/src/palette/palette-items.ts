@@ -12,12 +12,13 @@ export type PaletteItem = {
 };
 
 /** The items whose names have all words of a text, in any order. */
-export function matching<Each extends Pick<PaletteItem, 'name'>>(
+export function withWords<Each>(
   items: readonly Each[],
   text: string,
+  nameOf: (item: Each) => string,
 ): Each[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  return items.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+  return items.filter((item) => words.every((word) => nameOf(item).toLowerCase().includes(word)));
 }
 
 /** The index after a key in a list of this length, from one end to the other; undefined if the key moves nothing. */

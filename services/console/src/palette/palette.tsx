@@ -1,4 +1,5 @@
 import { Modal } from '@mantine/core';
+import { useFocusReturn } from '@mantine/hooks';
 import Search from 'lucide-react/icons/search';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { ErrorAlert } from '../ui/error-alert.tsx';
@@ -10,24 +11,22 @@ type PaletteProps = ShellActions & { opened: boolean; onClose: () => void };
 
 /** Finds pages, actions and videos: a field with a list, as the combobox of the ARIA Authoring Practices. */
 export function Palette({ opened, onClose, ...actions }: PaletteProps) {
-  // What an item opens gets the focus; otherwise what had it before.
-  const [hasRun, setHasRun] = useState(false);
+  const returnFocus = useFocusReturn({ opened, shouldReturnFocus: false });
   return (
     <Modal
       opened={opened}
       onClose={onClose}
       withCloseButton={false}
-      returnFocus={!hasRun}
       attributes={{ content: { 'aria-label': 'Find' } }}
       size="lg"
       padding={0}
       transitionProps={{ duration: 0 }}
-      onEnterTransitionEnd={() => setHasRun(false)}
     >
       <Finder
         actions={actions}
         onChosen={(item) => {
-          setHasRun(true);
+          // First, so that a dialog of the item gives it back to where it was before the palette.
+          returnFocus();
           onClose();
           item.run();
         }}
@@ -41,6 +40,8 @@ type FinderProps = { actions: ShellActions; onChosen: (item: PaletteItem) => voi
 function Finder({ actions, onChosen }: FinderProps) {
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
+  // Enter was pressed before anything was found.
+  const [isAwaited, setIsAwaited] = useState(false);
   const { items, isSettled, error } = usePaletteItems(text, actions);
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
@@ -49,13 +50,20 @@ function Finder({ actions, onChosen }: FinderProps) {
     list.current?.children.namedItem(`${id}-${index}`)?.scrollIntoView({ block: 'nearest' });
   }, [id, index]);
 
+  useEffect(() => {
+    if (!isAwaited || !isSettled) return;
+    setIsAwaited(false);
+    if (items[0] !== undefined) onChosen(items[0]);
+  });
+
   const onKeyDown = (event: KeyboardEvent) => {
     if (isComposing(event)) return;
     const to = moved(index, event.key, items.length);
     const chosen = items[index];
     if (to !== undefined) setActive(to);
-    else if (event.key === 'Enter' && chosen !== undefined) onChosen(chosen);
-    else return;
+    else if (event.key !== 'Enter') return;
+    else if (chosen !== undefined) onChosen(chosen);
+    else setIsAwaited(!isSettled);
     event.preventDefault();
   };
   return (
@@ -78,6 +86,7 @@ function Finder({ actions, onChosen }: FinderProps) {
           onChange={({ currentTarget }) => {
             setText(currentTarget.value);
             setActive(0);
+            setIsAwaited(false);
           }}
           onKeyDown={onKeyDown}
         />
@@ -112,7 +121,7 @@ function Finder({ actions, onChosen }: FinderProps) {
         </div>
       )}
       <div role="status" className="palette-end hint">
-        {words(items.length, isSettled)}
+        {error === null && words(items.length, isSettled)}
       </div>
     </>
   );

@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api } from '../api/api.ts';
 import { isGone } from '../api/problem.ts';
 import { useSession } from '../sign-in/session.ts';
-import { videoIdIn } from './palette-items.ts';
+import { videoIdIn, withWords } from './palette-items.ts';
 
 /** Milliseconds without another key before a search begins. */
 const TYPING_MS = 150;
@@ -12,7 +12,10 @@ const TYPING_MS = 150;
 /** How many videos the palette offers. */
 const LIMIT = 6;
 
-/** The videos with a text in their title, or the one whose id it is. `isSettled` says whether they are those of `text`. */
+/**
+ * The videos with a text in their title, or the one whose id it is. Until they have arrived, `isSettled` is false, and those of the text before stay
+ * as far as they have the words of this one.
+ */
 export function useFoundVideos(text: string): {
   videos: readonly Video[];
   isSettled: boolean;
@@ -21,15 +24,17 @@ export function useFoundVideos(text: string): {
   const { environment, can } = useSession();
   const [typed] = useDebouncedValue(text.trim(), TYPING_MS);
   const enabled = typed !== '' && can('videos:read');
-  const { data, error, isFetching } = useQuery({
+  const { data, error, isPending, isPlaceholderData } = useQuery({
     queryKey: ['videos', 'palette', environment, typed],
     queryFn: ({ signal }) => findVideos(typed, environment, signal),
     enabled,
     placeholderData: keepPreviousData,
   });
+  const isSettled = typed === text.trim() && !isPlaceholderData && !(enabled && isPending);
+  const found = (text.trim() !== '' && enabled && data) || [];
   return {
-    videos: (text.trim() !== '' && enabled && data) || [],
-    isSettled: typed === text.trim() && !isFetching,
+    videos: isSettled ? found : withWords(found, text, ({ title }) => title),
+    isSettled,
     error: enabled ? error : null,
   };
 }

@@ -10,7 +10,8 @@ import { DOCS_URL, paths } from '../paths.ts';
 import { useAppearance } from '../shell/appearance.ts';
 import { useSession } from '../sign-in/session.ts';
 import { useNewVideos } from '../uploads/new-videos.tsx';
-import { matching, type PaletteItem } from './palette-items.ts';
+import { statusWords } from '../videos/video-words.ts';
+import { type PaletteItem, withWords } from './palette-items.ts';
 import { useFoundVideos } from './use-found-videos.ts';
 
 export type ShellActions = { openShortcuts: () => void; signOut: () => void };
@@ -48,14 +49,15 @@ export function usePaletteItems(text: string, { openShortcuts, signOut }: ShellA
     action('Sign out', LogOut, signOut),
   ];
   const found = videos.map(
-    ({ id, title, status }): PaletteItem => ({
-      id,
+    (video): PaletteItem => ({
+      id: video.id,
       group: 'Videos',
-      name: title,
-      hint: status,
+      name: video.title,
+      hint: statusWords(video),
       Icon: FileVideo,
-      run: () => navigate(paths.video(id)),
+      run: () => navigate(paths.video(video.id)),
     }),
   );
-  return { items: [...matching([...pages, ...actions], text), ...found], isSettled, error };
+  const known = withWords([...pages, ...actions], text, ({ name }) => name);
+  return { items: [...known, ...found], isSettled, error };
 }

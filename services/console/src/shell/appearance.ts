@@ -4,7 +4,8 @@ import Sun from 'lucide-react/icons/sun';
 
 /** The appearance that is not shown now, and how to get it. The choice is stored in the browser. */
 export function useAppearance() {
-  const { setColorScheme } = useMantineColorScheme();
+  // Without its <style> against transitions, which the Content-Security-Policy refuses.
+  const { setColorScheme } = useMantineColorScheme({ keepTransitions: true });
   const isLight = useComputedColorScheme('light') === 'light';
   return isLight
     ? { words: 'Dark appearance', Icon: Moon, switch: () => setColorScheme('dark') }

@@ -1,5 +1,5 @@
 import type { SessionScope } from '@framelane/client';
-import { Badge, NativeSelect } from '@mantine/core';
+import { NativeSelect } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import { SESSION_KEY } from '../api/query-client.ts';
@@ -8,6 +8,7 @@ import { Logo } from '../design/logo.tsx';
 import { pagesFor } from '../navigation.ts';
 import { type Session, sessionIn, setSession, useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
+import { EnvironmentBadge } from './environment-badge.tsx';
 
 type Workspace = Session['workspaces'][number];
 type Environment = Session['environment'];
@@ -23,43 +24,46 @@ export function ScopeSwitch() {
       switching.mutate({ workspaceId: id, environment: nearest(chosen, environment) });
   };
   return (
-    <div className="scope">
-      <Logo />
-      {workspaces.length === 1 ? (
-        <span className="workspace">{workspace.name}</span>
-      ) : (
-        <NativeSelect
-          size="xs"
-          className="workspace"
-          aria-label="Workspace"
-          value={workspace.id}
-          disabled={switching.isPending}
-          onChange={({ currentTarget }) => toWorkspace(currentTarget.value)}
-          data={workspaces.map(({ id, name }) => ({ value: id, label: name }))}
-        />
-      )}
-      {environments.length === 1 ? (
-        <Badge variant="light" color={environment === 'live' ? 'blue' : 'gray'}>
-          {environment}
-        </Badge>
-      ) : (
-        <NativeSelect
-          size="xs"
-          className="environment"
-          aria-label="Environment"
-          value={environment}
-          disabled={switching.isPending}
-          onChange={({ currentTarget }) =>
-            switching.mutate({
-              workspaceId: workspace.id,
-              environment: currentTarget.value as Environment,
-            })
-          }
-          data={[...environments]}
-        />
-      )}
+    <>
+      <div className="scope">
+        <Logo />
+        {workspaces.length === 1 ? (
+          <span className="workspace" title={workspace.name}>
+            {workspace.name}
+          </span>
+        ) : (
+          <NativeSelect
+            size="xs"
+            className="workspace"
+            aria-label="Workspace"
+            title={workspace.name}
+            value={workspace.id}
+            disabled={switching.isPending}
+            onChange={({ currentTarget }) => toWorkspace(currentTarget.value)}
+            data={workspaces.map(({ id, name }) => ({ value: id, label: name }))}
+          />
+        )}
+        {environments.length === 1 ? (
+          <EnvironmentBadge environment={environment} />
+        ) : (
+          <NativeSelect
+            size="xs"
+            className="environment"
+            aria-label="Environment"
+            value={environment}
+            disabled={switching.isPending}
+            onChange={({ currentTarget }) =>
+              switching.mutate({
+                workspaceId: workspace.id,
+                environment: currentTarget.value as Environment,
+              })
+            }
+            data={[...environments]}
+          />
+        )}
+      </div>
       {switching.error && <ErrorAlert error={switching.error} />}
-    </div>
+    </>
   );
 }
 

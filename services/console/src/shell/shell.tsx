@@ -14,6 +14,7 @@ import { IconButton } from '../ui/icon-button.tsx';
 import { listenToShortcuts, useShortcut } from '../ui/shortcuts.ts';
 import { ShortcutsHelp } from '../ui/shortcuts-help.tsx';
 import { UploadsPanel } from '../uploads/uploads-panel.tsx';
+import { EnvironmentBadge } from './environment-badge.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { signOut } from './sign-out.ts';
 
@@ -33,7 +34,7 @@ export function Shell({ children }: { children: ReactNode }) {
   useEffect(refuseDroppedFiles, []);
   useEffect(listenToShortcuts, []);
   useShortcut('?', 'Show this help', () => setOverlay('shortcuts'));
-  usePaletteKey(() => setOverlay('palette'));
+  usePaletteKey(overlay === 'palette', () => setOverlay(overlay === 'palette' ? undefined : 'palette'));
   useEffect(() => setOverlay((open) => (open === 'menu' ? undefined : open)), [path]);
   const sidebar = (
     <Sidebar
@@ -55,6 +56,7 @@ export function Shell({ children }: { children: ReactNode }) {
           <header className="top-line">
             <IconButton label="Menu" Icon={Menu} onClick={() => setOverlay('menu')} />
             <span className="workspace">{session.workspace.name}</span>
+            <EnvironmentBadge environment={session.environment} />
             <IconButton label="Find" Icon={Search} onClick={() => setOverlay('palette')} />
           </header>
         ) : (
@@ -111,13 +113,14 @@ function PageShortcut({ page: { name, path } }: { page: Page }) {
   return null;
 }
 
-/** The key of the palette also has an effect in fields, but not in dialogs. */
-function usePaletteKey(open: () => void): void {
+/** The key of the palette opens and closes it. It also has an effect in fields, but not in other dialogs. */
+function usePaletteKey(isOpen: boolean, toggle: () => void): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      if (!opensPalette(event) || document.querySelector('[role="dialog"]') !== null) return;
+      if (!opensPalette(event)) return;
+      if (!isOpen && document.querySelector('[role="dialog"]') !== null) return;
       event.preventDefault();
-      open();
+      toggle();
     };
     addEventListener('keydown', onKeyDown);
     return () => removeEventListener('keydown', onKeyDown);

@@ -1,5 +1,14 @@
 import X from 'lucide-react/icons/x';
-import { createContext, type ReactNode, use, useCallback, useEffect, useState } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  use,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { wordsFor } from '../api/problem.ts';
 import { IconButton } from './icon-button.tsx';
 import './toasts.css';
@@ -26,40 +35,63 @@ export function useToast(): Show {
 }
 
 export function ToastProvider({ children }: { children: ReactNode }) {
-  const [toast, setToast] = useState<Toast>();
-  const [isHeld, setIsHeld] = useState(false);
-  const close = useCallback(() => setToast(undefined), []);
-  useEffect(() => {
-    if (toast === undefined || isHeld) return;
-    const timer = setTimeout(close, SHOWN_MS);
-    return () => clearTimeout(timer);
-  }, [toast, isHeld, close]);
+  // A number for each, so that a toast is held or closed only by what happens to it.
+  const [{ number, toast }, setShown] = useState<{ number: number; toast?: Toast | undefined }>({
+    number: 0,
+  });
+  const show = useCallback(
+    (next?: Toast) => setShown((before) => ({ number: before.number + 1, toast: next })),
+    [],
+  );
+  const close = useCallback(() => show(), [show]);
   return (
-    <ToastContext value={setToast}>
+    <ToastContext value={show}>
       {children}
       <div role="status">
-        {toast !== undefined && (
-          // biome-ignore lint/a11y/noStaticElementInteractions: holds the toast; its buttons do the rest.
-          <div
-            className="toast"
-            onPointerEnter={() => setIsHeld(true)}
-            onPointerLeave={() => setIsHeld(false)}
-            onFocus={() => setIsHeld(true)}
-            onBlur={() => setIsHeld(false)}
-          >
-            <span>{toast.words}</span>
-            {toast.undo && <Undo undo={toast.undo} onEnd={(words) => setToast({ words })} />}
-            <IconButton label="Dismiss" Icon={X} onClick={close} />
-          </div>
-        )}
+        {toast !== undefined && <ToastView key={number} toast={toast} show={show} close={close} />}
       </div>
     </ToastContext>
+  );
+}
+
+function ToastView({ toast: { words, undo }, show, close }: { toast: Toast; show: Show; close: () => void }) {
+  const [isPointedAt, setIsPointedAt] = useState(false);
+  const [hasFocus, setHasFocus] = useState(false);
+  const isHeld = isPointedAt || hasFocus;
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isHeld) return;
+    const timer = setTimeout(close, SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [isHeld, close]);
+  useLayoutEffect(() => {
+    const view = element.current;
+    return () => {
+      if (view?.contains(document.activeElement))
+        document.getElementById('content')?.focus({ preventScroll: true });
+    };
+  }, []);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: holds the toast; its buttons do the rest.
+    <div
+      ref={element}
+      className="toast"
+      onPointerEnter={() => setIsPointedAt(true)}
+      onPointerLeave={() => setIsPointedAt(false)}
+      onFocus={() => setHasFocus(true)}
+      onBlur={() => setHasFocus(false)}
+    >
+      <span>{words}</span>
+      {undo && <Undo undo={undo} onEnd={(result) => show({ words: result })} />}
+      <IconButton label="Dismiss" Icon={X} onClick={close} />
+    </div>
   );
 }
 
 function Undo({ undo, onEnd }: { undo: () => Promise<unknown>; onEnd: (words: string) => void }) {
   const [isRunning, setIsRunning] = useState(false);
   const run = async () => {
+    if (isRunning) return;
     setIsRunning(true);
     try {
       await undo();
@@ -69,7 +101,8 @@ function Undo({ undo, onEnd }: { undo: () => Promise<unknown>; onEnd: (words: st
     }
   };
   return (
-    <button type="button" className="toast-undo" disabled={isRunning} onClick={() => void run()}>
+    // Not `disabled`: that would take the focus away.
+    <button type="button" className="toast-undo" aria-disabled={isRunning} onClick={() => void run()}>
       Undo
     </button>
   );

@@ -7,7 +7,9 @@ import { readTiles, spread, type Tile } from './storyboard-tiles.ts';
 const PICTURES = 12;
 const PICTURE_MS = 500;
 
-const WIDTH = 240;
+/** The most pixels in each direction. */
+const MAX_WIDTH = 240;
+const MAX_HEIGHT = 180;
 
 /** Pictures from all over a video, one after the other; a single one for people who want no motion. Only a look, so readers do not hear of it. */
 export function PosterPreview({ storyboard }: { storyboard: string }) {
@@ -32,9 +34,9 @@ export function PosterPreview({ storyboard }: { storyboard: string }) {
 }
 
 function TileView({ tile: { image, x, y, width, height } }: { tile: Tile }) {
-  const scale = WIDTH / width;
+  const scale = Math.min(MAX_WIDTH / width, MAX_HEIGHT / height);
   return (
-    <div className="poster-preview" style={{ width: WIDTH, height: height * scale }} aria-hidden>
+    <div className="poster-preview" style={{ width: width * scale, height: height * scale }} aria-hidden>
       <img src={image} alt="" style={{ transform: `scale(${scale}) translate(${-x}px, ${-y}px)` }} />
     </div>
   );
