@@ -389,9 +389,10 @@ describe('DELETE /videos/:id', () => {
     return texts;
   }
 
-  /** The number of rows that name a video, by table. */
+  /** The number of rows that name a video, by table, except the logs of requests and changes: these keep ids, but no texts, for days of their own. */
   async function rowsNaming(videoId: string): Promise<Record<string, number>> {
-    const counts = Object.entries(await rowTexts()).map(([table, text]) => [
+    const { request_log: _, audit_events: __, ...texts } = await rowTexts();
+    const counts = Object.entries(texts).map(([table, text]) => [
       table,
       text.split('\n').filter((line) => line.includes(videoId)).length,
     ]);

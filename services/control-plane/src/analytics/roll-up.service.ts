@@ -8,7 +8,7 @@ import {
   findChangedDays,
   rollUp,
 } from './roll-up.store.ts';
-import { createPartitions, dropPartitions } from './view-sessions.store.ts';
+import { createPartitions, deleteDiscarded, dropPartitions } from './view-sessions.store.ts';
 import { deleteOldSalts } from './visitors.store.ts';
 
 /** Days of videos that one round sums up. */
@@ -39,6 +39,7 @@ export class RollUpService {
       const days = await findChangedDays(this.#db, { after, limit: AT_ONCE });
       after = days.at(-1);
       if (after === undefined) break;
+      await deleteDiscarded(this.#db, days);
       const work = (some: ChangedDay[]) => rollUp(this.#db, some);
       rolledUp.push(...(await thatSucceed(Map.groupBy(days, keyOf), work, errors)));
     }

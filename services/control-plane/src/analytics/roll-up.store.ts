@@ -104,12 +104,8 @@ export async function countViewers(db: Database, days: readonly ChangedDay[]): P
     where excluded.unique_viewers >= known.unique_viewers`.execute(db);
 }
 
-/** Ends these changes, unless others have come, and deletes reports that arrived after the deletion of their video. */
+/** Ends these changes, unless others have come. */
 export async function endChanges(db: Database, days: readonly ChangedDay[]): Promise<void> {
-  await sql`
-    delete from view_sessions using ${selected(days)}
-    where view_sessions.video_id = changed.video_id and view_sessions.day = changed.day
-      and not exists (select from videos where id = changed.video_id and deleted_at is null)`.execute(db);
   await sql`
     delete from view_changes using ${selected(days)}
     where view_changes.video_id = changed.video_id and view_changes.day = changed.day

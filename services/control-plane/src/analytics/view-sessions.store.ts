@@ -88,6 +88,27 @@ export async function addReports(
     on conflict (video_id, day) do update set changes = changed.changes + 1`.execute(db);
 }
 
+/** Reports that one statement deletes: as many as take a fraction of its time limit. */
+const DELETED_AT_ONCE = 10_000;
+
+/** Deletes the reports of these days whose video was deleted. */
+export async function deleteDiscarded(
+  db: Database,
+  days: readonly { videoId: string; day: string }[],
+): Promise<void> {
+  for (;;) {
+    const { numAffectedRows = 0n } = await sql`
+      delete from view_sessions where (day, video_id, session_id) in (
+        select day, video_id, session_id
+        from unnest(${days.map(({ videoId }) => videoId)}::text[], ${days.map(({ day }) => day)}::date[]) as changed (video_id, day)
+        join view_sessions using (video_id, day)
+        where not exists (select from videos where id = video_id and deleted_at is null)
+        limit ${DELETED_AT_ONCE}
+      )`.execute(db);
+    if (numAffectedRows < DELETED_AT_ONCE) return;
+  }
+}
+
 /** Days from today whose partitions are created ahead, in case maintenance stops. */
 const DAYS_AHEAD = 3;
 

@@ -249,7 +249,7 @@ export async function findVideosToRemove(
 
 /**
  * Turns a living video, locked, into a tombstone: deletes its ticket, import, attempts, renditions, captions, chapters, poster, artifacts
- * and views, and blanks every column that is not kept.
+ * and figures, lets maintenance delete the reports of its viewers, and blanks every column that is not kept.
  */
 export async function turnIntoTombstone(trx: Database, videoId: string, move: Move): Promise<void> {
   for (const table of [
@@ -266,11 +266,26 @@ export async function turnIntoTombstone(trx: Database, videoId: string, move: Mo
     'imports',
     'upload_tickets',
     'views_daily',
-    'view_sessions',
   ] as const) {
     await trx.deleteFrom(table).where('video_id', '=', videoId).execute();
   }
+  await discardReports(trx, videoId);
   await moveVideo(trx, videoId, move, BLANK);
+}
+
+/** Reports are kept for fewer days. */
+const PAST_DAYS = 7;
+
+/** Marks the days of a video that have reports. The next roll-up deletes those of a deleted video: there can be too many for its transaction. */
+async function discardReports(trx: Database, videoId: string): Promise<void> {
+  await sql`
+    insert into view_changes as changed (video_id, day)
+    select ${videoId}, day
+    from generate_series(-${PAST_DAYS}::int, 1) as offset_days,
+      lateral (select (now() at time zone 'UTC')::date + offset_days as day) as days
+    where exists (select from view_sessions where view_sessions.day = days.day and video_id = ${videoId})
+    order by day
+    on conflict (video_id, day) do update set changes = changed.changes + 1`.execute(trx);
 }
 
 /**
