@@ -25,7 +25,7 @@ const DOWNLOADS = ['360p', 'highest', 'audio'];
 
 /**
  * The workspace of one sequence of requests: its known ids and values, and an engine. It starts with a video in every state, a ready one of each packaging,
- * a webhook and its first delivery; responses add to what is known.
+ * a webhook and its first delivery, a second key, and a logged request; responses add to what is known.
  */
 export class PropertyWorkspace {
   readonly #plane: TestControlPlane;
@@ -55,6 +55,8 @@ export class PropertyWorkspace {
     await workspace.#call('POST', '/videos/upload-ticket', { filename: 'pending.mp4' });
     const { id: webhook } = await workspace.#call('POST', '/webhooks', { url: webhookUrl });
     await workspace.#call('POST', `/webhooks/${webhook}/test`);
+    await workspace.#call('POST', '/api-keys', { name: 'Second' });
+    workspace.#remember('log', await workspace.#logRequest());
     return workspace;
   }
 
@@ -154,6 +156,35 @@ export class PropertyWorkspace {
     } else if (typeof value === 'object' && value !== null) {
       for (const [key, item] of Object.entries(value)) this.#learnFrom(item, key);
     }
+  }
+
+  /** An entry of the request log, which has those of the first requests only after a second. */
+  async #logRequest(): Promise<string> {
+    const id = newId('log');
+    await this.#plane.db
+      .insertInto('request_log')
+      .values({
+        id,
+        workspace_id: this.#known.ws[0] ?? '',
+        request_id: 'req_1',
+        key_id: this.#known.key[0] ?? '',
+        key_last4: 'AeLJ',
+        method: 'GET',
+        route: '/v1/videos/{id}',
+        path: '/v1/videos/vid_1',
+        query: '{}',
+        status: 404,
+        problem_code: 'video_not_found',
+        duration_ms: 3,
+        request_headers: {},
+        request_body: null,
+        response_headers: {},
+        response_body: '{}',
+        bytes: 400,
+        created_at: new Date(),
+      })
+      .execute();
+    return id;
   }
 
   #remember(kind: Kind, value: string): void {

@@ -5,13 +5,14 @@ import type { ContractOperation, Parameter } from './contract-operations.ts';
 import { hostileBody, hostileHeader, hostileQuery, hostileSegment } from './hostile-values.ts';
 import type { SchemaValues } from './schema-values.ts';
 
-/** Values of responses that later requests use. The first six are prefixes of ids. */
+/** Values of responses that later requests use. The first eight are prefixes of ids. */
 export const KINDS = [
   'vid',
   'key',
   'whk',
   'dlv',
   'wmk',
+  'log',
   'ws',
   'evt',
   'cursor',
