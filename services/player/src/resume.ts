@@ -56,5 +56,5 @@ export function keepPosition(media: HTMLMediaElement, video: string, signal: Abo
 
 /** The name of a video in the storage: the path of its page. */
 export function videoOf({ pathname }: Pick<URL, 'pathname'>): string {
-  return pathname.replace(/\/+$/, '');
+  return pathname.replace(/\/$/, '');
 }

@@ -76,7 +76,7 @@ const REFUSALS: Record<string, string> = {
 export async function fetchState(page: Pick<URL, 'pathname'>, token: string | undefined): Promise<State> {
   const query = token === undefined ? '' : `?${new URLSearchParams({ token })}`;
   try {
-    const response = await fetch(`${page.pathname.replace(/\/+$/, '')}/state${query}`, {
+    const response = await fetch(`${page.pathname.replace(/\/$/, '')}/state${query}`, {
       cache: 'no-store',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
