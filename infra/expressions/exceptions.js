@@ -15,7 +15,6 @@ export const EXCEPTIONS = [
     pattern: '\\/+$',
     reason: OF_THE_OPERATOR,
   },
-  { source: 'services/player/src/state.ts', pattern: '\\/+$', reason: OF_THE_OPERATOR },
   { source: 'express-openapi-validator/dist/framework/', reason: OWN_DOCUMENT },
   { source: 'router/lib/layer.js', reason: OWN_DOCUMENT },
   {
