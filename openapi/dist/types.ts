@@ -6600,7 +6600,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "http://localhost:8080/docs/errors/body_too_large",
-                 *       "title": "Content Too Large",
+                 *       "title": "Body Too Large",
                  *       "status": 413,
                  *       "detail": "A body can have at most 4096 bytes.",
                  *       "instance": "/v1/embed/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t/beacons",

@@ -36,7 +36,13 @@ type Query<
     | '/webhooks'
     | '/webhooks/{id}/deliveries'
     | '/api-keys'
-    | '/auth/usage',
+    | '/auth/usage'
+    | '/analytics'
+    | '/analytics/videos/{id}'
+    | '/requests'
+    | '/request-errors'
+    | '/audit-events'
+    | '/audit-events/csv',
 > = NonNullable<Paths[Path]['get']['parameters']['query']>;
 
 export type Resources = ReturnType<typeof createResources>;
@@ -427,6 +433,52 @@ export function createResources(api: Api) {
       whoami: (options?: CallOptions): Promise<Schemas['Whoami']> => unwrap(api.GET('/auth/whoami', options)),
       usage: (query: Query<'/auth/usage'> = {}, options?: CallOptions): Promise<Schemas['Usage']> =>
         unwrap(api.GET('/auth/usage', { ...options, params: { query } })),
+    },
+    analytics: {
+      /** What viewers have watched of all videos of the workspace, in one environment. */
+      get: (query: Query<'/analytics'> = {}, options?: CallOptions): Promise<Schemas['Analytics']> =>
+        unwrap(api.GET('/analytics', { ...options, params: { query } })),
+      /** What viewers have watched of a video. */
+      getVideo: (
+        id: string,
+        query: Query<'/analytics/videos/{id}'> = {},
+        options?: CallOptions,
+      ): Promise<Schemas['Analytics']> =>
+        unwrap(api.GET('/analytics/videos/{id}', { ...options, params: { path: { id }, query } })),
+    },
+    requests: {
+      /** The requests of the workspace's keys, newest first. */
+      list: (
+        query: Query<'/requests'> = {},
+        options?: CallOptions,
+      ): AsyncGenerator<Schemas['LoggedRequest'], void> =>
+        listAll((position) =>
+          api.GET('/requests', { ...options, params: { query: { ...query, ...position } } }),
+        ),
+      /** A request with its headers and bodies, without secrets and texts. */
+      get: (id: string, options?: CallOptions): Promise<Schemas['LoggedRequestDetails']> =>
+        unwrap(api.GET('/requests/{id}', { ...options, params: { path: { id } } })),
+      /** The errors of the workspace's keys in groups, the most frequent first. */
+      listErrors: async (
+        query: Query<'/request-errors'> = {},
+        options?: CallOptions,
+      ): Promise<Schemas['RequestError'][]> => {
+        const { data } = await unwrap(api.GET('/request-errors', { ...options, params: { query } }));
+        return data;
+      },
+    },
+    auditEvents: {
+      /** Who changed what in the workspace, newest first. */
+      list: (
+        query: Query<'/audit-events'> = {},
+        options?: CallOptions,
+      ): AsyncGenerator<Schemas['AuditEvent'], void> =>
+        listAll((position) =>
+          api.GET('/audit-events', { ...options, params: { query: { ...query, ...position } } }),
+        ),
+      /** The changes as a CSV file, at most 100,000. */
+      exportCsv: (query: Query<'/audit-events/csv'> = {}, options?: CallOptions): Promise<string> =>
+        unwrap(api.GET('/audit-events/csv', { ...options, params: { query }, parseAs: 'text' })),
     },
   };
 }

@@ -11,6 +11,7 @@ const NOT_FOR_PROGRAMS = [
   'terminateResumableUpload',
   'getEmbedPage',
   'getEmbedState',
+  'sendBeacon',
   'getMasterPlaylist',
   'getMediaPlaylist',
   'getSegment',
@@ -92,6 +93,13 @@ const CALLS: Record<string, (client: FramelaneClient) => Promise<unknown>> = {
   revokeApiKey: ({ apiKeys }) => apiKeys.revoke('key_1'),
   getWhoami: ({ account }) => account.whoami(),
   getUsage: ({ account }) => account.usage(),
+  getAnalytics: ({ analytics }) => analytics.get(),
+  getVideoAnalytics: ({ analytics }) => analytics.getVideo('vid_1'),
+  listRequests: ({ requests }) => requests.list().next(),
+  getRequest: ({ requests }) => requests.get('log_1'),
+  listRequestErrors: ({ requests }) => requests.listErrors(),
+  listAuditEvents: ({ auditEvents }) => auditEvents.list().next(),
+  exportAuditEvents: ({ auditEvents }) => auditEvents.exportCsv(),
 };
 
 const { paths } = readOpenApiDocument() as {
@@ -133,6 +141,9 @@ describe('the resources of the client', () => {
       webhooks,
       apiKeys,
       account,
+      analytics,
+      requests,
+      auditEvents,
     } = client;
     const methods = [
       uploadTickets,
@@ -146,6 +157,9 @@ describe('the resources of the client', () => {
       webhooks,
       apiKeys,
       account,
+      analytics,
+      requests,
+      auditEvents,
     ].flatMap((each) => Object.keys(each));
     expect(methods).toHaveLength(Object.keys(CALLS).length + 1);
   });
