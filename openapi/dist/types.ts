@@ -10943,22 +10943,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "session": "5f0c1d2e3b4a59687f6e5d4c3b2a1908",
-                 *       "watched": [
-                 *         {
-                 *           "from": 0,
-                 *           "to": 12.5,
-                 *           "height": 720
-                 *         }
-                 *       ],
-                 *       "watchSeconds": 12.5,
-                 *       "startupSeconds": 0.41,
-                 *       "stalls": 0,
-                 *       "stallSeconds": 0
-                 *     }
-                 */
                 "application/json": components["schemas"]["Beacon"];
             };
         };

@@ -28,6 +28,7 @@ const EXAMPLE = {
   delivery: 'dlv_01m7y5k7a1fqetgq8m2c4x6z9p',
   transfer: 'xfr_01m7y5g5zrfqetgq2v4ghv3p5k',
   watermark: 'wmk_01m7y5g5zrfqetgq2kbv3n8x7c',
+  request: 'log_01m7y5g5zrfqetgq3aab1b2c3d',
 };
 
 /** A host name that never resolves (RFC 6761 §6.4): nobody receives the events. */
@@ -110,6 +111,13 @@ async function prepareLine(operationId: string, source: string) {
     const { id } = await client.api.watermarks.create(LOGO, { type: 'image/png' });
     created.record(JSON.stringify({ id }));
     ids.push([EXAMPLE.watermark, id]);
+  }
+  if (source.includes(EXAMPLE.request)) {
+    const { value } = await until(async () => {
+      const first = await client.api.requests.list({ limit: 1 }).next();
+      return !first.done && first;
+    });
+    ids.push([EXAMPLE.request, value.id]);
   }
   if (source.includes(EXAMPLE.webhook)) {
     const webhook = await create('/webhooks', { url: `https://${UNRESOLVABLE_HOST}/` });
