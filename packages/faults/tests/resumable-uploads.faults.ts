@@ -269,7 +269,7 @@ inBrowser.test(
         { width: 1200, height: 800 },
         'load',
       );
-      await page.waitForSelector('.drop-zone');
+      await page.waitForSelector('::-p-aria(Upload files)');
       // Slow enough that the engine is killed in the middle.
       await page.emulateNetworkConditions({ upload: 8 * 1024 ** 2, download: -1, latency: 0 });
       await dropFiles(page, files);
