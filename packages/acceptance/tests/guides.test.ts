@@ -70,9 +70,12 @@ test('the guides have lines to paste', () => {
   );
 });
 
-test.each(pasted)('the lines of $name work: $lines', async ({ lines }) => {
+/** Guides whose lines show what others have created. */
+const READ_ONLY = ['audit.md', 'requests.md'];
+
+test.each(pasted)('the lines of $name work: $lines', async ({ name, lines }) => {
   const { stdout } = await run(lines);
-  created.record(stdout);
+  if (!READ_ONLY.includes(name)) created.record(stdout);
 });
 
 test('the lines of the README create a ready video', async () => {
