@@ -262,7 +262,7 @@ function analyticsServices(
   return {
     viewMeter,
     beacons: new BeaconsService({ ...counted, perMinute: beaconsPerMinute }),
-    segmentRequests: new SegmentRequests({ ...counted, logger, metrics, settings: analytics }),
+    segmentRequests: new SegmentRequests({ ...counted, metrics, settings: analytics }),
     viewRollUp: new RollUpService({ db, retentionDays }),
     analytics: new AnalyticsService({ db, videos }),
   };

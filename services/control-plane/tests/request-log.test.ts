@@ -236,7 +236,7 @@ test('with the setting off, nothing is stored', async () => {
   ]);
 });
 
-test('a database that fails drops requests, counts them, and delays nobody', async () => {
+test('a database or an entry that fails drops requests, counts them, and delays nobody', async () => {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const pool = openPool('postgres://nobody@127.0.0.1:9/none', logger);
   const db = openDatabase(pool);
@@ -244,28 +244,42 @@ test('a database that fails drops requests, counts them, and delays nobody', asy
   const recorder = new RequestRecorder({ db, logger, metrics });
   const headers: Headers = {};
   const record = recorder.handler({});
-  const key = { id: 'key_1', workspace_id: 'ws_1', last4: 'abcd' };
-  for (let count = 0; count < 250; count += 1) {
+  const send = (workspace_id: string, query: object = {}) => {
     const listeners: (() => void)[] = [];
     const res = {
       ...{ json: () => {}, locals: {}, headersSent: true, statusCode: 200, getHeaders: () => headers },
       once: (_event: string, listener: () => void) => listeners.push(listener),
     };
     const req = {
-      verifiedKey: key,
+      verifiedKey: { id: 'key_1', workspace_id, last4: 'abcd' },
       id: 'r',
       method: 'GET',
       originalUrl: '/v1/videos',
       headers,
-      query: {},
+      query,
       route: { path: '/v1/videos' },
     };
     record(req as never, res as never, () => {});
     for (const listener of listeners) listener();
-  }
+  };
+  for (let count = 0; count < 250; count += 1) send('ws_1');
+  for (let count = 0; count < 20; count += 1) send('ws_2');
+  // Whatever makes an entry fail, the process goes on.
+  send(
+    'ws_2',
+    new Proxy(
+      {},
+      {
+        ownKeys: () => {
+          throw new Error('An entry that cannot be made');
+        },
+      },
+    ),
+  );
   await recorder.stop();
   await db.destroy();
   const text = await metrics.registry.metrics();
   expect(text).toContain('framelane_request_log_dropped_total{reason="full"} 50');
-  expect(text).toContain('framelane_request_log_dropped_total{reason="database"} 200');
+  expect(text).toContain('framelane_request_log_dropped_total{reason="database"} 220');
+  expect(text).toContain('framelane_request_log_dropped_total{reason="failed"} 1');
 });

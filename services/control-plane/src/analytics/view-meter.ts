@@ -1,4 +1,5 @@
 import type { Logger } from '@framelane/service-kit/logger';
+import { PeriodicWrite } from '../background/periodic-write.ts';
 import type { Database } from '../db/database.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type RequestedSegment, rangeOf, segmentTimes } from './segment-times.ts';
@@ -32,11 +33,11 @@ export class ViewMeter {
   #size = 0;
   /** The size of what waits of each workspace that players have named, whether it exists or not. */
   #ofWorkspaces = new Map<string, number>();
-  #writing: Promise<void> = Promise.resolve();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #storing: PeriodicWrite;
 
   constructor(deps: Deps) {
     this.#deps = deps;
+    this.#storing = new PeriodicWrite(() => this.#write(), deps.flushSeconds);
   }
 
   /** Keeps a report, unless too many playbacks wait. */
@@ -56,19 +57,17 @@ export class ViewMeter {
 
   /** Starts storing. */
   start(): void {
-    this.#timer = setInterval(() => this.flush(), this.#deps.flushSeconds * 1000);
+    this.#storing.start();
   }
 
   /** Stores what waits. Call it when all responses have ended. */
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.flush();
+  stop(): Promise<void> {
+    return this.#storing.stop();
   }
 
-  /** Runs one write at a time. Resolves after an attempt to store everything that was reported before the call. */
+  /** Resolves after an attempt to store everything that was reported before the call. */
   flush(): Promise<void> {
-    this.#writing = this.#writing.then(() => this.#write());
-    return this.#writing;
+    return this.#storing.flush();
   }
 
   #keep(report: ViewReport): boolean {

@@ -1,6 +1,7 @@
 import { newId } from '@framelane/contracts/ids';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { Request, RequestHandler, Response } from 'express';
+import { PeriodicWrite } from '../background/periodic-write.ts';
 import type { Database } from '../db/database.ts';
 import { isDatabaseUnavailable } from '../db/database-unavailable.ts';
 import { routeOf } from '../http/request-validation.ts';
@@ -14,7 +15,7 @@ import { Redaction } from './redaction.ts';
 import { type NewEntry, storeRequests } from './request-log.store.ts';
 import { scrubbed } from './shown-text.ts';
 
-const FLUSH_MS = 1_000;
+const FLUSH_SECONDS = 1;
 
 /** What waits at most: of one workspace, what one flush of it stores, and of all. */
 const BUFFER = { entriesOfWorkspace: 200, bytesOfWorkspace: 2 * 1024 ** 2, bytes: 16 * 1024 ** 2 };
@@ -47,9 +48,7 @@ type Made = {
 export class RequestRecorder {
   readonly #deps: Deps;
   readonly #buffer = new FairBuffer<Waiting>(BUFFER);
-  #writing: Promise<void> = Promise.resolve();
-  #isWriting = false;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #storing = new PeriodicWrite(() => this.#write(), FLUSH_SECONDS);
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -70,36 +69,26 @@ export class RequestRecorder {
         if (key === undefined) return;
         if (!this.#buffer.hasRoomFor(key.workspace_id))
           return this.#deps.metrics.requestsNotLogged('full', 1);
-        this.#add(req, res, {
-          startedAt,
-          method,
-          body: body(),
-          redaction,
-          described: describe(req),
-          names,
-        });
+        try {
+          const described = describe(req);
+          this.#add(req, res, { startedAt, method, body: body(), redaction, described, names });
+        } catch (error) {
+          // Nobody else handles errors of listeners: they would end the process.
+          this.#deps.metrics.requestsNotLogged('failed', 1);
+          this.#deps.logger.error('request_log.not_made', { requestId: req.id, error });
+        }
       });
       next();
     };
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      // A slow database must not collect flushes.
-      if (!this.#isWriting) void this.flush();
-    }, FLUSH_MS);
+    this.#storing.start();
   }
 
   /** Stores the remaining requests. Call it when all responses have ended. */
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.flush();
-  }
-
-  /** Resolves after an attempt to store everything that was recorded before the call. */
-  flush(): Promise<void> {
-    this.#writing = this.#writing.then(() => this.#write());
-    return this.#writing;
+  stop(): Promise<void> {
+    return this.#storing.stop();
   }
 
   #add(req: Request, res: Response, made: Made): void {
@@ -110,29 +99,18 @@ export class RequestRecorder {
   }
 
   async #write(): Promise<void> {
-    this.#isWriting = true;
-    try {
-      let isUnavailable = false;
-      for (const [workspaceId, waiting] of this.#buffer.takeAll()) {
-        isUnavailable ||= await this.#store(workspaceId, waiting, isUnavailable);
+    let outage: unknown;
+    for (const [workspaceId, waiting] of this.#buffer.takeAll()) {
+      try {
+        // Each attempt waits for the database.
+        if (outage !== undefined) throw outage;
+        const rows = waiting.map(({ row }) => row);
+        await storeRequests(this.#deps.db, workspaceId, rows);
+      } catch (error) {
+        if (isDatabaseUnavailable(error)) outage = error;
+        this.#deps.metrics.requestsNotLogged('database', waiting.length);
+        this.#deps.logger.warn('request_log.not_stored', { workspaceId, requests: waiting.length, error });
       }
-    } finally {
-      this.#isWriting = false;
-    }
-  }
-
-  /** Stores the requests of a workspace, or drops them. Resolves with whether the database is unavailable. */
-  async #store(workspaceId: string, waiting: readonly Waiting[], isUnavailable: boolean): Promise<boolean> {
-    const { db, logger, metrics } = this.#deps;
-    try {
-      if (isUnavailable) throw new Error('The database was unavailable for other requests');
-      const rows = waiting.map(({ row }) => row);
-      await storeRequests(db, workspaceId, rows);
-      return false;
-    } catch (error) {
-      metrics.requestsNotLogged('database', waiting.length);
-      logger.warn('request_log.not_stored', { workspaceId, requests: waiting.length, error });
-      return isDatabaseUnavailable(error);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { PACKAGINGS } from '@framelane/contracts/packaging';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { RequestHandler } from 'express';
+import { PeriodicWrite } from '../background/periodic-write.ts';
 import type { Database } from '../db/database.ts';
 import type { HlsKind, Metrics } from '../metrics/metrics.ts';
 import { onSent } from './on-sent.ts';
@@ -17,11 +18,11 @@ export class BandwidthMeter {
   readonly #deps: Deps;
   /** By video and day. */
   #unstored = new Map<string, SentBytes>();
-  #writing: Promise<void> = Promise.resolve();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #storing: PeriodicWrite;
 
   constructor(deps: Deps) {
     this.#deps = deps;
+    this.#storing = new PeriodicWrite(() => this.#write(), deps.flushSeconds);
   }
 
   /** Counts every successful response below `/<workspace>/<video>/`. */
@@ -41,25 +42,18 @@ export class BandwidthMeter {
 
   /** Starts storing. */
   start(): void {
-    this.#timer = setInterval(() => this.#flush(), this.#deps.flushSeconds * 1000);
+    this.#storing.start();
   }
 
   /** Stores the remaining bytes. Call it when all responses have ended. */
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#flush();
+  stop(): Promise<void> {
+    return this.#storing.stop();
   }
 
   #add({ videoId, day, bytes }: SentBytes): void {
     const key = `${videoId} ${day}`;
     const before = this.#unstored.get(key)?.bytes ?? 0;
     this.#unstored.set(key, { videoId, day, bytes: before + bytes });
-  }
-
-  /** Runs one write at a time. Resolves after an attempt to store everything counted before the call. */
-  #flush(): Promise<void> {
-    this.#writing = this.#writing.then(() => this.#write());
-    return this.#writing;
   }
 
   async #write(): Promise<void> {
