@@ -1,3 +1,4 @@
+import { pagePath } from './page-path.ts';
 import { PlaybackLog } from './playback-log.ts';
 import type { Failure } from './player.ts';
 
@@ -23,7 +24,7 @@ export class Beacons {
     const { globalPrivacyControl = false, doNotTrack }: Navigator & { globalPrivacyControl?: boolean } =
       navigator;
     if (!isOn || globalPrivacyControl || doNotTrack === '1') return undefined;
-    return new Beacons(`${location.pathname.replace(/\/$/, '')}/beacons`);
+    return new Beacons(`${pagePath(location)}/beacons`);
   }
 
   private constructor(url: string) {

@@ -9,9 +9,10 @@ import { offerKeyboardHelp } from './keyboard-help.ts';
 import { listenForKeys } from './keys.ts';
 import { joinMediaSession, showInMediaSession } from './media-session.ts';
 import type { Options } from './options.ts';
+import { pagePath } from './page-path.ts';
 import { PreviewView } from './preview-view.ts';
 import { offerRemotePlayback } from './remote-button.ts';
-import { keepPosition, keptPosition, videoOf } from './resume.ts';
+import { keepPosition, keptPosition } from './resume.ts';
 import { markSilence } from './sound.ts';
 import { markStages } from './stages.ts';
 import type { Source, State } from './state.ts';
@@ -94,7 +95,7 @@ export function showPlayer(
   markSilence(root, media);
   const preview = new PreviewView(root, media);
 
-  const video = videoOf(location);
+  const video = pagePath(location);
   let position = options.start ?? (options.remember ? keptPosition(video) : 0);
   if (options.remember) keepPosition(media, video, signal);
   let loading = new AbortController();

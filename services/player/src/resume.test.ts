@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { positionsIn, videoOf, withPosition } from './resume.ts';
+import { positionsIn, withPosition } from './resume.ts';
 
 const OTHER = { video: '/v1/embed/ws_a/vid_b', seconds: 30 };
 const video = '/v1/embed/ws_a/vid_a';
@@ -30,9 +30,4 @@ test.each([
   [[null, { video }, { video, seconds: '5' }, { video: 1, seconds: 5 }, { video, seconds: -1 }]],
 ])('%j has no positions', (value) => {
   expect(positionsIn(value)).toEqual([]);
-});
-
-test('a video has one name, with and without a slash at the end of its path', () => {
-  expect(videoOf({ pathname: `${video}/` })).toBe(video);
-  expect(videoOf({ pathname: video })).toBe(video);
 });

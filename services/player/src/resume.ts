@@ -53,8 +53,3 @@ export function keepPosition(media: HTMLMediaElement, video: string, signal: Abo
   media.addEventListener('timeupdate', step, { signal });
   for (const event of ['pause', 'ended']) media.addEventListener(event, store, { signal });
 }
-
-/** The name of a video in the storage: the path of its page. */
-export function videoOf({ pathname }: Pick<URL, 'pathname'>): string {
-  return pathname.replace(/\/$/, '');
-}

@@ -1,3 +1,4 @@
+import { pagePath } from './page-path.ts';
 import { waitBefore } from './recovery.ts';
 
 /** The URLs of a video that can be played, and the attempt that encodes or has encoded its segments. */
@@ -76,7 +77,7 @@ const REFUSALS: Record<string, string> = {
 export async function fetchState(page: Pick<URL, 'pathname'>, token: string | undefined): Promise<State> {
   const query = token === undefined ? '' : `?${new URLSearchParams({ token })}`;
   try {
-    const response = await fetch(`${page.pathname.replace(/\/$/, '')}/state${query}`, {
+    const response = await fetch(`${pagePath(page)}/state${query}`, {
       cache: 'no-store',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
