@@ -1,5 +1,7 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
+import { MoreFilters } from '../ui/more-filters.tsx';
+import { PeriodFields } from '../ui/period-fields.tsx';
 import { TypedInput, used } from '../ui/typed-input.tsx';
 import { METHODS, type RequestAddress, readRequestAddress, STATUS_CLASSES } from './request-address.ts';
 
@@ -57,15 +59,7 @@ export function RequestFilters({ address, onChange }: Props) {
         }
         data={all(METHODS)}
       />
-      <Button
-        className="more"
-        variant="default"
-        size="xs"
-        aria-expanded={isOpen}
-        onClick={() => setIsOpen(!isOpen)}
-      >
-        {isOpen ? 'Fewer filters' : 'More filters'}
-      </Button>
+      <MoreFilters isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)} />
       {TEXTS.map(({ name, ...text }) =>
         name === 'requestId' && address.view === 'errors' ? null : (
           <TypedInput
@@ -77,22 +71,7 @@ export function RequestFilters({ address, onChange }: Props) {
           />
         ),
       )}
-      <TextInput
-        label="From"
-        type="datetime-local"
-        wrapperProps={used(from)}
-        value={from}
-        max={to}
-        onChange={({ currentTarget }) => onChange({ from: currentTarget.value })}
-      />
-      <TextInput
-        label="To"
-        type="datetime-local"
-        wrapperProps={used(to)}
-        value={to}
-        min={from}
-        onChange={({ currentTarget }) => onChange({ to: currentTarget.value })}
-      />
+      <PeriodFields type="datetime-local" labels={['From', 'To']} from={from} to={to} onChange={onChange} />
     </search>
   );
 }

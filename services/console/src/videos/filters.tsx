@@ -1,5 +1,7 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { NativeSelect } from '@mantine/core';
 import { useRef, useState } from 'react';
+import { MoreFilters } from '../ui/more-filters.tsx';
+import { PeriodFields } from '../ui/period-fields.tsx';
 import { useShortcut } from '../ui/shortcuts.ts';
 import { TypedInput, used } from '../ui/typed-input.tsx';
 import { type ListAddress, readListAddress, STATUSES } from './list-address.ts';
@@ -45,31 +47,13 @@ export function Filters({ address, onChange }: FiltersProps) {
           onValue={(value) => onChange({ [name]: value })}
         />
       ))}
-      {/* Only on narrow screens. */}
-      <Button
-        className="more"
-        variant="default"
-        size="xs"
-        aria-expanded={isOpen}
-        onClick={() => setIsOpen(!isOpen)}
-      >
-        {isOpen ? 'Fewer filters' : 'More filters'}
-      </Button>
-      <TextInput
-        label="Created from"
+      <MoreFilters isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)} />
+      <PeriodFields
         type="date"
-        wrapperProps={used(from)}
-        value={from}
-        max={to}
-        onChange={({ currentTarget }) => onChange({ from: currentTarget.value })}
-      />
-      <TextInput
-        label="Created to"
-        type="date"
-        wrapperProps={used(to)}
-        value={to}
-        min={from}
-        onChange={({ currentTarget }) => onChange({ to: currentTarget.value })}
+        labels={['Created from', 'Created to']}
+        from={from}
+        to={to}
+        onChange={onChange}
       />
       <NativeSelect
         label="Order"
