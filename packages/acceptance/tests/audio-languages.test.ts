@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReadyVideo } from '@framelane/client';
-import { findBrowser, openPage, startBrowser } from '@framelane/test-kit/browser';
+import { openPage, startBrowser } from '@framelane/test-kit/browser';
 import { makeClip } from '@framelane/test-kit/clips';
-import { requires } from '@framelane/test-kit/requires';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { FramelaneClient } from '../src/framelane-client.ts';
+import { browserPath, testInBrowser } from '../src/in-browser.ts';
 import { runVlc, withProgram } from '../src/players.ts';
 import { readTarget } from '../src/target.ts';
 import { heardTone } from '../src/tones.ts';
@@ -83,25 +83,21 @@ withProgram('cvlc').each<[Language, string[]]>([
   expect(await heard(file, 0.5, 1.5)).toBe(TONES[language]);
 });
 
-const executable = findBrowser();
-
-requires('Chromium', executable === undefined ? 'Chromium is not installed' : null).test(
-  'the player page changes the language while it plays',
-  async () => {
-    const browser = await startBrowser(executable ?? '');
-    try {
-      const { page, problems } = await openPage(
-        browser,
-        // Waits on a busy machine can be longer than the video.
-        `${video.embed}?loop=1`,
-        { width: 960, height: 540 },
-        'load',
-      );
-      const player = `document.querySelector('framelane-video')`;
-      await page.waitForFunction(`${player}?.readyState >= 2`);
-      await page.click('media-play-button.large');
-      // The context begins to run because of the click.
-      await page.evaluate(`{
+testInBrowser('the player page changes the language while it plays', async () => {
+  const browser = await startBrowser(browserPath);
+  try {
+    const { page, problems } = await openPage(
+      browser,
+      // Waits on a busy machine can be longer than the video.
+      `${video.embed}?loop=1`,
+      { width: 960, height: 540 },
+      'load',
+    );
+    const player = `document.querySelector('framelane-video')`;
+    await page.waitForFunction(`${player}?.readyState >= 2`);
+    await page.click('media-play-button.large');
+    // The context begins to run because of the click.
+    await page.evaluate(`{
         const context = new AudioContext();
         window.analyser = new AnalyserNode(context, { fftSize: 8192, smoothingTimeConstant: 0 });
         context.createMediaElementSource(${player}.nativeEl).connect(analyser);
@@ -114,30 +110,27 @@ requires('Chromium', executable === undefined ? 'Chromium is not installed' : nu
           return level(loudest) > -50 ? loudest : null;
         };
       }`);
-      const hear = (tone: number) =>
-        page.waitForFunction(`loudestTone(${JSON.stringify(Object.values(TONES))}) === ${tone}`);
-      await hear(TONES.en);
-      const labels = await page.evaluate(
-        `[...${player}.audioTracks].map(({ label, language }) => [label, language])`,
-      );
-      expect(labels).toEqual([
-        ['English', 'en'],
-        ['Deutsch', 'de'],
-        ['Français', 'fr'],
-      ]);
-      const choose = (track: number) =>
-        page.evaluate(
-          `[...${player}.audioTracks].forEach((each, at) => { each.enabled = at === ${track}; })`,
-        );
-      await choose(1);
-      await hear(TONES.de);
-      const time = await page.evaluate(`${player}.currentTime`);
-      await page.waitForFunction(`!${player}.paused && ${player}.currentTime !== ${time}`);
-      await choose(0);
-      await hear(TONES.en);
-      expect(problems).toEqual([]);
-    } finally {
-      await browser.close();
-    }
-  },
-);
+    const hear = (tone: number) =>
+      page.waitForFunction(`loudestTone(${JSON.stringify(Object.values(TONES))}) === ${tone}`);
+    await hear(TONES.en);
+    const labels = await page.evaluate(
+      `[...${player}.audioTracks].map(({ label, language }) => [label, language])`,
+    );
+    expect(labels).toEqual([
+      ['English', 'en'],
+      ['Deutsch', 'de'],
+      ['Français', 'fr'],
+    ]);
+    const choose = (track: number) =>
+      page.evaluate(`[...${player}.audioTracks].forEach((each, at) => { each.enabled = at === ${track}; })`);
+    await choose(1);
+    await hear(TONES.de);
+    const time = await page.evaluate(`${player}.currentTime`);
+    await page.waitForFunction(`!${player}.paused && ${player}.currentTime !== ${time}`);
+    await choose(0);
+    await hear(TONES.en);
+    expect(problems).toEqual([]);
+  } finally {
+    await browser.close();
+  }
+});

@@ -2,13 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReadyVideo } from '@framelane/client';
-import { findBrowser } from '@framelane/test-kit/browser';
 import { makeClip } from '@framelane/test-kit/clips';
-import { requires } from '@framelane/test-kit/requires';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { checkRules } from '../src/hls-rules.ts';
+import { browserPath, testInBrowser } from '../src/in-browser.ts';
 import { PlayerPages } from '../src/player-pages.ts';
 import { runVlc, withProgram } from '../src/players.ts';
 import { RedirectingNode } from '../src/redirecting-node.ts';
@@ -63,9 +62,7 @@ test('a stream with captions follows the rules of HLS', async () => {
   ]);
 });
 
-const executable = findBrowser();
-const withBrowser = requires('Chromium', executable === undefined ? 'Chromium is not installed' : null).test;
-const pages = new PlayerPages(executable ?? '');
+const pages = new PlayerPages(browserPath);
 afterAll(() => pages.close());
 
 const SHOWN = `[...video.textTracks].filter(({ mode }) => mode === 'showing').flatMap(({ activeCues }) => [...activeCues ?? []])`;
@@ -142,7 +139,7 @@ describe.each(STREAMS)('captions and languages of a video: %s', (what, extension
   const heard = (source: string, ...options: string[]) =>
     heardTone(source, { from: 0.5, to: 1.5, tones: Object.values(TONES) }, ...options);
 
-  withBrowser.each(['hls.js', 'hls.js-of-last-year'])('%s switches both while playing', (module) =>
+  testInBrowser.each(['hls.js', 'hls.js-of-last-year'])('%s switches both while playing', (module) =>
     playing(async () => {
       const page = await pages.hls(module, url);
       await page.waitForFunction(`${SHOWN}.some(({ text }) => text === 'English')`);
@@ -169,7 +166,7 @@ describe.each(STREAMS)('captions and languages of a video: %s', (what, extension
 
   // Without another library, it plays no transport streams.
   if (extension === 'm4s')
-    withBrowser('Shaka Player shows captions and plays the chosen language', () =>
+    testInBrowser('Shaka Player shows captions and plays the chosen language', () =>
       playing(async () => {
         // It shows no captions that are chosen after all video has been loaded.
         const page = await pages.shaka(url, { preferredText: [{ language: 'en' }] });

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type UploadTicket, unwrap } from '@framelane/client';
 import { upload } from '@framelane/client/node';
-import { findBrowser, newPage, startBrowser } from '@framelane/test-kit/browser';
+import { newPage, startBrowser } from '@framelane/test-kit/browser';
 import { freePorts } from '@framelane/test-kit/free-ports';
 import { installPackage } from '@framelane/test-kit/installed-package';
-import { requires } from '@framelane/test-kit/requires';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'puppeteer-core';
 import { makeMp4, pad } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
+import { browserPath, describeInBrowser } from '../src/in-browser.ts';
 import { StartedProgram } from '../src/started-program.ts';
 import { readTarget } from '../src/target.ts';
 
@@ -134,12 +134,6 @@ describe('the README', () => {
   }
 });
 
-const executable = findBrowser();
-const describeInBrowser = requires(
-  'Chromium',
-  executable === undefined ? 'Chromium is not installed' : null,
-).describe;
-
 test('a text of any characters arrives in the query', async () => {
   const label = `It's "English" (US) + 100 % more: a/b?c=d&e#f, ü*!`;
   const { id } = await client.publish(clip);
@@ -158,7 +152,7 @@ describeInBrowser('a web page', () => {
 
   beforeAll(async () => {
     server = new StartedProgram(directory, 'server.mjs', { ...settings, PORT: '0' });
-    browser = await startBrowser(executable ?? '');
+    browser = await startBrowser(browserPath);
   });
   afterAll(async () => {
     await browser.close();

@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReadyVideo } from '@framelane/client';
-import { findBrowser, openPage, startBrowser } from '@framelane/test-kit/browser';
+import { openPage, startBrowser } from '@framelane/test-kit/browser';
 import { makeClip } from '@framelane/test-kit/clips';
-import { requires } from '@framelane/test-kit/requires';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { checkRules } from '../src/hls-rules.ts';
+import { browserPath, testInBrowser } from '../src/in-browser.ts';
 import { withProgram } from '../src/players.ts';
 import { readTarget } from '../src/target.ts';
 
@@ -67,26 +67,21 @@ withProgram('ffmpeg')('ffmpeg decodes every frame of the highest variant, withou
   expect(stderr).toBe('');
 });
 
-const executable = findBrowser();
-
-requires('Chromium', executable === undefined ? 'Chromium is not installed' : null).test(
-  'a browser plays over both joins of the copied variant',
-  async () => {
-    const browser = await startBrowser(String(executable));
-    try {
-      const { page, problems } = await openPage(browser, clip.embed, { width: 854, height: 480 }, 'load');
-      const media = `document.querySelector('framelane-video')`;
-      await page.waitForSelector('media-controller');
-      await page.evaluate(`${media}.muted = true, ${media}.play()`);
-      // The first join is at 0.9 s, the second at 10.9 s.
-      await page.waitForFunction(`${media}.currentTime > 2`);
-      await page.evaluate(`${media}.currentTime = 9.5`);
-      await page.waitForFunction(`${media}.currentTime > 12.5 && !${media}.paused`);
-      await page.evaluate(`${media}.currentTime = 14`);
-      await page.waitForFunction(`${media}.ended`);
-      expect(problems).toEqual([]);
-    } finally {
-      await browser.close();
-    }
-  },
-);
+testInBrowser('a browser plays over both joins of the copied variant', async () => {
+  const browser = await startBrowser(browserPath);
+  try {
+    const { page, problems } = await openPage(browser, clip.embed, { width: 854, height: 480 }, 'load');
+    const media = `document.querySelector('framelane-video')`;
+    await page.waitForSelector('media-controller');
+    await page.evaluate(`${media}.muted = true, ${media}.play()`);
+    // The first join is at 0.9 s, the second at 10.9 s.
+    await page.waitForFunction(`${media}.currentTime > 2`);
+    await page.evaluate(`${media}.currentTime = 9.5`);
+    await page.waitForFunction(`${media}.currentTime > 12.5 && !${media}.paused`);
+    await page.evaluate(`${media}.currentTime = 14`);
+    await page.waitForFunction(`${media}.ended`);
+    expect(problems).toEqual([]);
+  } finally {
+    await browser.close();
+  }
+});

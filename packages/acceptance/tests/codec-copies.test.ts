@@ -3,22 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReadyVideo } from '@framelane/client';
 import { upload } from '@framelane/client/node';
-import { findBrowser } from '@framelane/test-kit/browser';
 import { makeClip } from '@framelane/test-kit/clips';
-import { requires } from '@framelane/test-kit/requires';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { checkRules } from '../src/hls-rules.ts';
+import { browserPath, testInBrowser } from '../src/in-browser.ts';
 import { PlayerPages } from '../src/player-pages.ts';
 import { readTarget } from '../src/target.ts';
 
 const target = readTarget(process.env);
 const client = new FramelaneClient(target);
 
-const executable = findBrowser();
-const withBrowser = requires('Chromium', executable === undefined ? 'Chromium is not installed' : null).test;
-const pages = new PlayerPages(executable ?? '');
+const pages = new PlayerPages(browserPath);
 
 let directory: string;
 beforeAll(async () => {
@@ -94,7 +91,7 @@ describe.each(Object.entries(ENCODERS))('an upload in %s', (codec, encoder) => {
 
   // This Chromium decodes AV1, and no HEVC.
   if (codec === 'av1')
-    withBrowser('is played by hls.js from beginning to end', async () => {
+    testInBrowser('is played by hls.js from beginning to end', async () => {
       const page = await pages.hls('hls.js', video.hls);
       await page.evaluate(
         `hls.currentLevel = hls.levels.findLastIndex(({ height, codecSet }) => height === 480 && codecSet.startsWith('av01'))`,

@@ -3,14 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReadyVideo } from '@framelane/client';
 import { upload } from '@framelane/client/node';
-import { findBrowser } from '@framelane/test-kit/browser';
 import { makeClip } from '@framelane/test-kit/clips';
-import { requires } from '@framelane/test-kit/requires';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'puppeteer-core';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { checkRules } from '../src/hls-rules.ts';
+import { browserPath, testInBrowser } from '../src/in-browser.ts';
 import { PlayerPages } from '../src/player-pages.ts';
 import { runVlc, withProgram } from '../src/players.ts';
 import { RedirectingNode } from '../src/redirecting-node.ts';
@@ -24,9 +23,7 @@ const VARIANTS = ['360p', '480p'] as const;
 /** Few frames, because each is encoded six times, and decoded by every player. */
 const [RATE, SECONDS, TONE] = [10, 20, 440];
 
-const executable = findBrowser();
-const withBrowser = requires('Chromium', executable === undefined ? 'Chromium is not installed' : null).test;
-const pages = new PlayerPages(executable ?? '');
+const pages = new PlayerPages(browserPath);
 
 let directory: string;
 let clip: string;
@@ -43,7 +40,7 @@ beforeAll(async () => {
   const ticket = await client.requestTicket({ filename: 'clip.mp4', codecs: [...CODECS] });
   await upload(clip, ticket);
   const ready = await client.api.videos.waitUntilReady(ticket.videoId);
-  if (executable !== undefined) {
+  if (browserPath !== '') {
     early = await pages.hls('hls.js', await plainMaster(ready.hls), LITTLE_AHEAD);
     await begun(early);
   }
@@ -112,7 +109,7 @@ test('high dynamic range that the ticket keeps is in AV1 and HEVC, beside H.264 
   ]);
 });
 
-withBrowser('a viewer who began before there was AV1 sees the end of the video, in H.264', async () => {
+testInBrowser('a viewer who began before there was AV1 sees the end of the video, in H.264', async () => {
   if (early === undefined) throw new Error('There is no page');
   await early.evaluate(`video.currentTime = ${SECONDS - 2}`);
   await playToTheEnd(early);
@@ -120,7 +117,7 @@ withBrowser('a viewer who began before there was AV1 sees the end of the video, 
   await early.close();
 });
 
-withBrowser('the player page plays AV1, and its menu has each quality once', async () => {
+testInBrowser('the player page plays AV1, and its menu has each quality once', async () => {
   const page = await pages.open(video.embed);
   const player = `document.querySelector('framelane-video')`;
   // A slow browser would come to the end before it has shown both qualities.
@@ -227,7 +224,7 @@ describe.each(STREAMS)('a video in several codecs: %s', (what, open) => {
   }
 
   // This Chromium decodes AV1, and no HEVC.
-  withBrowser.each(['hls.js', 'hls.js-of-last-year'])('%s plays AV1 alone', (module) =>
+  testInBrowser.each(['hls.js', 'hls.js-of-last-year'])('%s plays AV1 alone', (module) =>
     playing(async () => {
       const page = await pages.hls(module, url, LITTLE_AHEAD);
       await begun(page);
@@ -256,7 +253,7 @@ describe.each(STREAMS)('a video in several codecs: %s', (what, open) => {
     }),
   );
 
-  withBrowser('Shaka Player plays AV1 alone', () =>
+  testInBrowser('Shaka Player plays AV1 alone', () =>
     playing(async () => {
       const page = await pages.shaka(url, { streaming: { bufferingGoal: 1, rebufferingGoal: 0.5 } });
       await begun(page);

@@ -4,12 +4,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { findBrowser, openPage, startBrowser } from '@framelane/test-kit/browser';
-import { requires } from '@framelane/test-kit/requires';
+import { openPage, startBrowser } from '@framelane/test-kit/browser';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'puppeteer-core';
+import { browserPath, testInBrowser } from '../src/in-browser.ts';
 import { seriousFindings } from '../src/serious-findings.ts';
 import { readTarget } from '../src/target.ts';
 
@@ -30,15 +30,10 @@ const PHONE = { width: 390, height: 844 };
 
 const target = readTarget(process.env);
 const site = target.baseUrl.replace(/\/v1$/, '/docs/');
-const executable = findBrowser();
-const testInBrowser = requires(
-  'Chromium',
-  executable === undefined ? 'Chromium is not installed' : null,
-).test;
 
 let browser: Browser | undefined;
 beforeAll(async () => {
-  if (executable !== undefined) browser = await startBrowser(executable);
+  if (browserPath !== '') browser = await startBrowser(browserPath);
   // A node that was just started may still build the pages.
   await until(async () => (await fetch(site)).status === 200, { what: 'the documentation is built' });
 });

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReadyVideo } from '@framelane/client';
 import { upload } from '@framelane/client/node';
-import { findBrowser, type OpenedPage, openPage, startBrowser } from '@framelane/test-kit/browser';
+import { type OpenedPage, openPage, startBrowser } from '@framelane/test-kit/browser';
 import { installPackage } from '@framelane/test-kit/installed-package';
-import { requires } from '@framelane/test-kit/requires';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'puppeteer-core';
 import { makeMp4, pad } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { saveFiles } from '../src/guide-files.ts';
+import { browserPath, describeInBrowser } from '../src/in-browser.ts';
 import { ReactSite } from '../src/react-site.ts';
 import { seriousFindings } from '../src/serious-findings.ts';
 import { StartedProgram } from '../src/started-program.ts';
@@ -33,11 +33,6 @@ const settings = {
   FRAMELANE_API_KEY: target.apiKey,
   FRAMELANE_WORKSPACE_ID: target.workspaceId,
 };
-const executable = findBrowser();
-const describeInBrowser = requires(
-  'Chromium',
-  executable === undefined ? 'Chromium is not installed' : null,
-).describe;
 
 describeInBrowser('the elements', () => {
   let directory: string;
@@ -65,7 +60,7 @@ describeInBrowser('the elements', () => {
     video = await client.api.videos.waitUntilReady(ticket.videoId);
     server = new StartedProgram(join(directory, 'page'), 'server.mjs', { ...settings, PORT: '0' });
     site = await ReactSite.start(directory);
-    browser = await startBrowser(executable ?? '');
+    browser = await startBrowser(browserPath);
   });
   afterEach(() => page.close());
   afterAll(async () => {

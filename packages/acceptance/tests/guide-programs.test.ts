@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { upload } from '@framelane/client/node';
-import { findBrowser, openPage, startBrowser } from '@framelane/test-kit/browser';
+import { openPage, startBrowser } from '@framelane/test-kit/browser';
 import { freePorts } from '@framelane/test-kit/free-ports';
 import { installPackage } from '@framelane/test-kit/installed-package';
-import { requires } from '@framelane/test-kit/requires';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { saveFiles } from '../src/guide-files.ts';
+import { browserPath, testInBrowser } from '../src/in-browser.ts';
 import { StartedProgram } from '../src/started-program.ts';
 import { readTarget } from '../src/target.ts';
 
@@ -30,11 +30,6 @@ const settings = {
   FRAMELANE_API_KEY: target.apiKey,
   FRAMELANE_WORKSPACE_ID: target.workspaceId,
 };
-const executable = findBrowser();
-const testInBrowser = requires(
-  'Chromium',
-  executable === undefined ? 'Chromium is not installed' : null,
-).test;
 
 let directory: string;
 let clip: string;
@@ -137,7 +132,7 @@ testInBrowser('plain HTML: the page uploads a video and shows its player', async
     ...settings,
     PORT: String(port),
   });
-  const browser = await startBrowser(executable ?? '');
+  const browser = await startBrowser(browserPath);
   try {
     await server.waitForOutput(/Open http/);
     const { page, problems } = await openPage(browser, `http://localhost:${port}/`, {

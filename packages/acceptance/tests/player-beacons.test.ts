@@ -2,21 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ReadyVideo, unwrap } from '@framelane/client';
-import { findBrowser, openPage, startBrowser } from '@framelane/test-kit/browser';
-import { requires } from '@framelane/test-kit/requires';
+import { openPage, startBrowser } from '@framelane/test-kit/browser';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { Browser } from 'puppeteer-core';
 import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
+import { browserPath, testInBrowser } from '../src/in-browser.ts';
 import { readTarget } from '../src/target.ts';
 
 const client = new FramelaneClient(readTarget(process.env));
-const executable = findBrowser();
-const testInBrowser = requires(
-  'Chromium',
-  executable === undefined ? 'Chromium is not installed' : null,
-).test;
 
 const SIZE = { width: 640, height: 360 };
 const IS_PLAYING = `document.querySelector('framelane-video')?.currentTime > 1`;
@@ -26,7 +21,7 @@ let browser: Browser;
 let video: ReadyVideo;
 
 beforeAll(async () => {
-  if (executable === undefined) return;
+  if (browserPath === '') return;
   directory = await mkdtemp(join(tmpdir(), 'framelane-beacons-'));
   const clip = await makeMp4(directory, {
     name: 'beacons',
@@ -35,7 +30,7 @@ beforeAll(async () => {
     seconds: 4,
     audio: null,
   });
-  [browser, video] = await Promise.all([startBrowser(executable), client.publish(clip)]);
+  [browser, video] = await Promise.all([startBrowser(browserPath), client.publish(clip)]);
 });
 afterAll(async () => {
   await browser?.close();

@@ -5,21 +5,17 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ReadyVideo, unwrap } from '@framelane/client';
-import { findBrowser, newPage, type OpenedPage, openPage, startBrowser } from '@framelane/test-kit/browser';
+import { newPage, type OpenedPage, openPage, startBrowser } from '@framelane/test-kit/browser';
 import { makeClip } from '@framelane/test-kit/clips';
-import { requires } from '@framelane/test-kit/requires';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import type { Browser, HTTPRequest, Page } from 'puppeteer-core';
 import { FramelaneClient } from '../src/framelane-client.ts';
+import { browserPath, testInBrowser } from '../src/in-browser.ts';
+import { beginAndPause, choose, HAS_FRAME, VIDEO } from '../src/player-controls.ts';
 import { seriousFindings } from '../src/serious-findings.ts';
 import { readTarget } from '../src/target.ts';
 
 const client = new FramelaneClient(readTarget(process.env));
-const executable = findBrowser();
-const testInBrowser = requires(
-  'Chromium',
-  executable === undefined ? 'Chromium is not installed' : null,
-).test;
 
 /** The folder for the screenshots of a run. */
 const SCREENSHOTS = join(import.meta.dirname, '../screenshots');
@@ -28,9 +24,7 @@ const DESKTOP = { width: 1440, height: 810 };
 const PHONE = { width: 390, height: 220, isMobile: true, hasTouch: true };
 
 const SECONDS = 40;
-const VIDEO = `document.querySelector('framelane-video')`;
 const PLAYER = `document.querySelector('media-controller')`;
-const HAS_FRAME = `${VIDEO}?.readyState >= 2`;
 const IS_PLAYING = `${VIDEO}?.currentTime > 0.3 && !${VIDEO}.paused`;
 
 let directory: string;
@@ -40,7 +34,7 @@ let video: ReadyVideo;
 let silent: ReadyVideo;
 
 beforeAll(async () => {
-  if (executable === undefined) return;
+  if (browserPath === '') return;
   directory = await mkdtemp(join(tmpdir(), 'framelane-controls-'));
   await mkdir(SCREENSHOTS, { recursive: true });
   const picture = 'testsrc2=size=640x360:rate=12';
@@ -52,7 +46,7 @@ beforeAll(async () => {
   });
   await makeClip(quiet, { video: picture, options: ['-t', '6'] });
   [browser, video, silent] = await Promise.all([
-    startBrowser(executable),
+    startBrowser(browserPath),
     client.publish(loud),
     client.publish(quiet),
   ]);
@@ -82,27 +76,12 @@ async function screenshot(page: Page, name: string): Promise<void> {
 const textOf = (page: Page, selector: string) =>
   page.evaluate(`document.querySelector('${selector}').textContent`);
 
-/** Plays for a moment: before that, the page shows no controls. */
-async function beginAndPause(page: Page): Promise<void> {
-  await page.waitForFunction(HAS_FRAME);
-  await page.evaluate(`${VIDEO}.muted = true, ${VIDEO}.play()`);
-  await page.waitForFunction(IS_PLAYING);
-  await page.evaluate(`${VIDEO}.pause()`);
-}
-
 /** Taps the video, in one task of the browser: the time between two taps is part of the gesture. */
 const tapsAt = (x: number, taps: number) => `
   for (const type of Array(${taps}).fill(['pointerdown', 'pointerup']).flat()) {
     const init = { pointerType: 'touch', isPrimary: true, clientX: ${x}, clientY: 60, bubbles: true, composed: true };
     ${VIDEO}.dispatchEvent(new PointerEvent(type, init));
   }`;
-
-/** Chooses the entry of a menu with this text. */
-async function choose(page: Page, menu: string, text: string): Promise<void> {
-  const item = `[...document.querySelector('${menu}').shadowRoot.querySelectorAll('media-chrome-menu-item')].find((each) => each.textContent.includes('${text}'))`;
-  await page.waitForFunction(`${item} !== undefined`);
-  await page.evaluate(`${item}.click()`);
-}
 
 testInBrowser(
   'until the first play, only the large button is shown, and the keyboard finds the rest',

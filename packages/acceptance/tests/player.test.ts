@@ -6,25 +6,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ReadyVideo, unwrap } from '@framelane/client';
 import { upload } from '@framelane/client/node';
-import { findBrowser, newPage, type OpenedPage, openPage, startBrowser } from '@framelane/test-kit/browser';
+import { newPage, type OpenedPage, openPage, startBrowser } from '@framelane/test-kit/browser';
 import { makeClip } from '@framelane/test-kit/clips';
-import { requires } from '@framelane/test-kit/requires';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import type { Browser, Frame, HTTPRequest, Page } from 'puppeteer-core';
 import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
+import { browserPath, testInBrowser } from '../src/in-browser.ts';
+import { beginAndPause, choose, HAS_FRAME, VIDEO } from '../src/player-controls.ts';
 import { seriousFindings } from '../src/serious-findings.ts';
 import { readTarget } from '../src/target.ts';
 
 const target = readTarget(process.env);
 const client = new FramelaneClient(target);
 const { origin } = new URL(target.baseUrl);
-const executable = findBrowser();
-const testInBrowser = requires(
-  'Chromium',
-  executable === undefined ? 'Chromium is not installed' : null,
-).test;
 
 /** The folder for the screenshots of a run. */
 const SCREENSHOTS = join(import.meta.dirname, '../screenshots');
@@ -34,9 +30,6 @@ const PHONE = { width: 360, height: 640, isMobile: true, hasTouch: true };
 const SECONDS = 20;
 /** Frames a second. Encoders and browsers need less time for fewer. */
 const RATE = '12';
-/** The element that plays, and whether it shows a frame. */
-const VIDEO = `document.querySelector('framelane-video')`;
-const HAS_FRAME = `${VIDEO}?.readyState >= 2`;
 const IS_PLAYING = `${VIDEO}?.currentTime > 0.5 && !${VIDEO}.paused`;
 
 /** The picture of the message. */
@@ -57,7 +50,7 @@ let site: Server;
 let siteUrl: string;
 
 beforeAll(async () => {
-  if (executable === undefined) return;
+  if (browserPath === '') return;
   directory = await mkdtemp(join(tmpdir(), 'framelane-player-'));
   await mkdir(SCREENSHOTS, { recursive: true });
   site = createServer((req, res) => {
@@ -83,7 +76,7 @@ beforeAll(async () => {
     ],
   });
   [browser, video, bilingual] = await Promise.all([
-    startBrowser(executable),
+    startBrowser(browserPath),
     client.publish(clip),
     client.publish(languages),
   ]);
@@ -185,20 +178,6 @@ const HOLD_BACK = `
     return buffer;
   };
 `;
-
-/** Chooses the entry of a menu with this text, once it is there. */
-async function choose(page: Page, menu: string, text: string): Promise<void> {
-  const item = `[...document.querySelector('${menu}').shadowRoot.querySelectorAll('media-chrome-menu-item')].find((each) => each.textContent.includes('${text}'))`;
-  await page.waitForFunction(`${item} !== undefined`);
-  await page.evaluate(`${item}.click()`);
-}
-
-/** Plays for a moment: before that, the page shows no controls. */
-async function beginAndPause(page: Page): Promise<void> {
-  await page.evaluate(`${VIDEO}.muted = true, ${VIDEO}.play()`);
-  await page.waitForFunction(`document.querySelector('media-controller').hasAttribute('mediahasplayed')`);
-  await page.evaluate(`${VIDEO}.pause()`);
-}
 
 testInBrowser('plays a public video, without requests to others, cookies or stored values', async () => {
   const opened = await open(video.embed);

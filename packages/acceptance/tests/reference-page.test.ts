@@ -1,18 +1,13 @@
-import { findBrowser, openPage, startBrowser } from '@framelane/test-kit/browser';
-import { requires } from '@framelane/test-kit/requires';
+import { openPage, startBrowser } from '@framelane/test-kit/browser';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { Browser, Page } from 'puppeteer-core';
 import { ApiDescription } from '../src/api-description.ts';
+import { browserPath, testInBrowser } from '../src/in-browser.ts';
 import { readTarget } from '../src/target.ts';
 
 const target = readTarget(process.env);
 const address = `${target.baseUrl}/docs`;
 const { origin } = new URL(address);
-const executable = findBrowser();
-const testInBrowser = requires(
-  'Chromium',
-  executable === undefined ? 'Chromium is not installed' : null,
-).test;
 
 const DESKTOP = { width: 1280, height: 900 };
 const PHONE = { width: 390, height: 844 };
@@ -26,7 +21,7 @@ const UNFOLDED = [
 
 let browser: Browser | undefined;
 beforeAll(async () => {
-  if (executable !== undefined) browser = await startBrowser(executable);
+  if (browserPath !== '') browser = await startBrowser(browserPath);
 });
 afterAll(async () => browser?.close());
 

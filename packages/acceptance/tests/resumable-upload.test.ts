@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { UploadTicket } from '@framelane/client';
-import { findBrowser, newPage, startBrowser } from '@framelane/test-kit/browser';
-import { requires } from '@framelane/test-kit/requires';
+import { newPage, startBrowser } from '@framelane/test-kit/browser';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'puppeteer-core';
 import { type Fault, FaultyProxy } from '../src/faulty-proxy.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
+import { browserPath, describeInBrowser } from '../src/in-browser.ts';
 import { readTarget } from '../src/target.ts';
 
 /** The clients of docs/uploads.md upload through a proxy that loses connections and responses. */
@@ -130,12 +130,6 @@ async function run(
   return stdout;
 }
 
-const executable = findBrowser();
-const describeInBrowser = requires(
-  'Chromium',
-  executable === undefined ? 'Chromium is not installed' : null,
-).describe;
-
 /** Programs of the page. Both find the file of an earlier upload by its fingerprint. `createUppy` is that of the guide. */
 const PROGRAMS = `
   import * as tus from 'tus-js-client';
@@ -189,7 +183,7 @@ describeInBrowser('in Chromium', () => {
     );
     proxy.pages.set('/programs.js', outputFiles[0]?.text ?? '');
     proxy.pages.set('/favicon.ico', '');
-    browser = await startBrowser(executable ?? '');
+    browser = await startBrowser(browserPath);
   });
   afterAll(() => browser.close());
   beforeEach(() => {

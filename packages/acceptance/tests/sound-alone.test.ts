@@ -2,14 +2,14 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReadyVideo } from '@framelane/client';
-import { findBrowser, openPage, startBrowser } from '@framelane/test-kit/browser';
+import { openPage, startBrowser } from '@framelane/test-kit/browser';
 import { makeClip } from '@framelane/test-kit/clips';
 import { ffmpeg } from '@framelane/test-kit/ffmpeg';
-import { requires } from '@framelane/test-kit/requires';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { checkRules } from '../src/hls-rules.ts';
+import { browserPath, testInBrowser } from '../src/in-browser.ts';
 import { withProgram } from '../src/players.ts';
 import { seriousFindings } from '../src/serious-findings.ts';
 import { readTarget } from '../src/target.ts';
@@ -80,32 +80,27 @@ test('it can have captions', async () => {
   expect(master).toContain('TYPE=SUBTITLES');
 });
 
-const executable = findBrowser();
-
-requires('Chromium', executable === undefined ? 'Chromium is not installed' : null).test(
-  'the player page shows the cover and the controls while it plays',
-  async () => {
-    const browser = await startBrowser(String(executable));
-    try {
-      const size = { width: 640, height: 240 };
-      const { page, problems } = await openPage(browser, podcast.embed, size, 'load');
-      const media = `document.querySelector('framelane-video')`;
-      await page.waitForSelector('media-controller.sound media-play-button:not(.large)');
-      await page.evaluate(`${media}.muted = true, ${media}.play()`);
-      await page.waitForFunction(`${media}.currentTime > 1 && !${media}.paused`);
-      const shown = (selector: string) =>
-        page.evaluate(`document.querySelector('${selector}').checkVisibility({ opacityProperty: true })`);
-      expect(await shown('media-time-range')).toBe(true);
-      expect(await shown('.buttons media-play-button')).toBe(true);
-      expect(await shown('media-poster-image')).toBe(false);
-      expect(await page.evaluate(`getComputedStyle(${media}).backgroundImage`)).toContain('/poster.jpg');
-      await page.evaluate(`${media}.currentTime = 15`);
-      await page.waitForFunction(`${media}.currentTime > 15.2`);
-      expect(await seriousFindings(page)).toEqual([]);
-      expect(problems).toEqual([]);
-      await page.screenshot({ path: join(SCREENSHOTS, 'sound-alone.png') });
-    } finally {
-      await browser.close();
-    }
-  },
-);
+testInBrowser('the player page shows the cover and the controls while it plays', async () => {
+  const browser = await startBrowser(browserPath);
+  try {
+    const size = { width: 640, height: 240 };
+    const { page, problems } = await openPage(browser, podcast.embed, size, 'load');
+    const media = `document.querySelector('framelane-video')`;
+    await page.waitForSelector('media-controller.sound media-play-button:not(.large)');
+    await page.evaluate(`${media}.muted = true, ${media}.play()`);
+    await page.waitForFunction(`${media}.currentTime > 1 && !${media}.paused`);
+    const shown = (selector: string) =>
+      page.evaluate(`document.querySelector('${selector}').checkVisibility({ opacityProperty: true })`);
+    expect(await shown('media-time-range')).toBe(true);
+    expect(await shown('.buttons media-play-button')).toBe(true);
+    expect(await shown('media-poster-image')).toBe(false);
+    expect(await page.evaluate(`getComputedStyle(${media}).backgroundImage`)).toContain('/poster.jpg');
+    await page.evaluate(`${media}.currentTime = 15`);
+    await page.waitForFunction(`${media}.currentTime > 15.2`);
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.screenshot({ path: join(SCREENSHOTS, 'sound-alone.png') });
+  } finally {
+    await browser.close();
+  }
+});
