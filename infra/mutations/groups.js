@@ -45,6 +45,7 @@ export const GROUPS = [
     'background/due-loop',
     'background/missing-commands',
     'background/lease-grace',
+    'background/periodic-write',
     'engine-events/retry-while-unavailable',
     'upload-tickets/stale-uploads',
   ]),

@@ -3,6 +3,9 @@ import { RUNGS } from '@framelane/contracts/renditions';
 /** The parts of equal length into which the timeline of a video is divided. */
 export const PARTS = 100;
 
+/** The character of a part that was watched. */
+const WATCHED = '1'.charCodeAt(0);
+
 /** A stretch of the timeline in seconds, and the short side of the frames that were shown. */
 export type WatchedRange = { from: number; to: number; height?: number };
 
@@ -17,17 +20,17 @@ const HEIGHTS = RUNGS.map((name) => Number.parseInt(name, 10));
  * at most `PARTS` parts of each range.
  */
 export function watchedParts(ranges: readonly WatchedRange[], duration: number | null): WatchedParts {
-  const all = new Uint8Array(PARTS);
-  const byRung = new Uint8Array(PARTS * RUNGS.length);
+  const all = Buffer.alloc(PARTS, '0');
+  const byRung = Buffer.alloc(PARTS * RUNGS.length, '0');
   for (const { from, to, height } of duration === null || duration <= 0 ? [] : ranges) {
     const part = (seconds: number) => (seconds / (duration as number)) * PARTS;
     const end = Math.min(PARTS, Math.ceil(part(to)));
     for (let at = Math.max(0, Math.floor(part(from))); at < end; at++) {
-      all[at] = 1;
-      if (height !== undefined) byRung[nearestRung(height) * PARTS + at] = 1;
+      all[at] = WATCHED;
+      if (height !== undefined) byRung[nearestRung(height) * PARTS + at] = WATCHED;
     }
   }
-  return { all: all.join(''), byRung: byRung.join('') };
+  return { all: all.toString('latin1'), byRung: byRung.toString('latin1') };
 }
 
 /** The index of the rung whose frames have about this height. The frames of a rung can be some pixels smaller than its name says. */

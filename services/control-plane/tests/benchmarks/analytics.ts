@@ -1,28 +1,19 @@
-/**
- * Measures what counting views costs: `pnpm bench:analytics [--rounds=5] [--requests=3000] [--sessions=3000]`. It sends requests for a segment with
- * and without client data (CMCD) in turns, each time of so many sessions, and prints the CPU time of the control plane for both, storing
- * included. Then it sends as many beacons, each of a new session, and checks that each was stored once.
- *
- * The control plane, the load generator and PostgreSQL are separate processes on loopback.
- */
-import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { segmentKey } from '@framelane/object-store/object-keys';
 import { createLogger } from '@framelane/service-kit/logger';
 import { line, median, print } from '@framelane/test-kit/benchmark-table';
 import { until } from '@framelane/test-kit/until';
 import { sql } from 'kysely';
 import { type Database, openDatabase, openMigrationPool } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { FOLDER } from '../support/manifest.ts';
 import type { Contestant } from './support/contestant.ts';
 import { startFramelane, WORKSPACE } from './support/framelane.ts';
 import { startGenerator } from './support/generator.ts';
 import type { Load, Task } from './support/load-generator.ts';
+import { storeSegment } from './support/stored-segment.ts';
 
 const VIDEO = 'vid_01kannnnnnfz0rzzzzzz000500';
 /** A segment of six seconds at 0.5 Mbit/s. Larger ones cost delivery more, and counting the same. */
@@ -74,19 +65,7 @@ async function fill(): Promise<void> {
     values (${VIDEO}, ${WORKSPACE}, 'live', 'ready', 'Holiday', 'holiday.mp4', 'sealed', '{360p}', 6, 0, 1, 6, 640, 360, 25, 1000000)`.execute(
     db,
   );
-  await sql`
-    insert into renditions (video_id, name, codecs, width, height, frame_rate, bandwidth, average_bandwidth,
-      segment_durations, segment_bytes)
-    values (${VIDEO}, '360p', 'avc1.64001e', 640, 360, 25, 700000, 670000, '{6}', ${[SEGMENT_BYTES]})`.execute(
-    db,
-  );
-  await sql`
-    insert into artifacts (video_id, kind, name, attempt, folder, bytes)
-    values (${VIDEO}, 'segments', '360p', 1, 't0.1/', ${SEGMENT_BYTES})`.execute(db);
-  const video = { workspaceId: WORKSPACE, videoId: VIDEO, attempt: 1, folder: FOLDER };
-  const file = join(objects, segmentKey(video, '360p', 0, 'ts'));
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, randomBytes(SEGMENT_BYTES));
+  await storeSegment(db, objects, { workspaceId: WORKSPACE, videoId: VIDEO, bytes: SEGMENT_BYTES });
 }
 
 async function measureSegments(to: Contestant): Promise<void> {

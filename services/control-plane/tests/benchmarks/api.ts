@@ -1,27 +1,17 @@
-/**
- * Measures the cost of a request: `pnpm bench:api [--rounds=5] [--requests=4000] [--connections=10] [--only=GET]`. It
- * compares the control plane with bare Express and pg, which send the same queries without authentication and validation.
- *
- * The two servers, the load generator and PostgreSQL are separate processes on loopback. The servers take turns, so that
- * other programs slow both alike. Ratios are per round; medians are printed as a table and as JSON. The CPU time of a
- * request is printed as well, because other programs influence it less.
- */
-import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { segmentKey } from '@framelane/object-store/object-keys';
 import { createLogger } from '@framelane/service-kit/logger';
 import { line, median, print } from '@framelane/test-kit/benchmark-table';
 import { sql } from 'kysely';
 import { openDatabase, openMigrationPool } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { FOLDER } from '../support/manifest.ts';
 import { Contestant } from './support/contestant.ts';
 import { API_KEY, startFramelane, WORKSPACE } from './support/framelane.ts';
 import { startGenerator } from './support/generator.ts';
 import type { Load, Task } from './support/load-generator.ts';
+import { storeSegment } from './support/stored-segment.ts';
 
 const VIDEOS = 1_000;
 const VIDEO = 'vid_01kannnnnnfz0rzzzzzz000500';
@@ -106,21 +96,9 @@ async function fill(): Promise<void> {
       'holiday.mp4', 'sealed', '{360p}', 6, 0, 1, 20, 640, 360, 25, 1000000,
       '2026-01-01T00:00:00Z'::timestamptz + make_interval(secs => n)
     from generate_series(1, ${VIDEOS}::int) as n`.execute(db);
-  await sql`
-    insert into renditions (video_id, name, codecs, width, height, frame_rate, bandwidth, average_bandwidth,
-      segment_durations, segment_bytes)
-    values (${VIDEO}, '360p', 'avc1.64001e', 640, 360, 25, 700000, 670000, '{6}', ${[SEGMENT_BYTES]})`.execute(
-    db,
-  );
-  await sql`
-    insert into artifacts (video_id, kind, name, attempt, folder, bytes)
-    values (${VIDEO}, 'segments', '360p', 1, 't0.1/', ${SEGMENT_BYTES})`.execute(db);
+  await storeSegment(db, objects, { workspaceId: WORKSPACE, videoId: VIDEO, bytes: SEGMENT_BYTES });
   await sql`vacuum analyze`.execute(db);
   await db.destroy();
-  const video = { workspaceId: WORKSPACE, videoId: VIDEO, attempt: 1, folder: FOLDER };
-  const segment = join(objects, segmentKey(video, '360p', 0, 'ts'));
-  await mkdir(dirname(segment), { recursive: true });
-  await writeFile(segment, randomBytes(SEGMENT_BYTES));
 }
 
 async function compare(request: Request, servers: Record<keyof Round, Contestant>): Promise<Round[]> {
