@@ -39,10 +39,13 @@ export class Customer {
     return this.#client.api.videos.waitUntilReady(id, { signal: AbortSignal.any([limit, this.#signal]) });
   }
 
-  /** Fetches a whole stream and checks it. */
+  /** Fetches a whole stream and checks it. On a busy machine a service may exceed a timeout; players repeat a request after a 503, too. */
   async play({ hls }) {
-    const { report } = await checkStream(hls, { profile: 'framelane' });
-    const broken = violations(report);
+    const broken = await until(async () => {
+      const { report } = await checkStream(hls, { profile: 'framelane' });
+      const found = violations(report);
+      return found.some((violation) => violation.includes('responded with 503')) ? undefined : found;
+    });
     if (broken.length > 0) throw new Error(`${hls} breaks rules:\n${broken.join('\n')}`);
   }
 }

@@ -76,8 +76,7 @@ async function check(folder, signal) {
     throw error;
   } finally {
     await step('Everything is removed, volumes included', async () => {
-      await stack.down();
-      const left = await stack.remaining();
+      const left = await stack.down();
       if (left.length > 0) throw new Error(`Not removed: ${left.join(' ')}`);
     });
   }

@@ -19,6 +19,7 @@ const UP_LIMIT_MINUTES = 25;
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 const LINES_SHOWN = 40;
 const MAX_RESTARTS = 5;
+const MAX_REMOVALS = 3;
 
 /** docker-compose.yml as a running system. Failed commands reject with the end of their output. */
 export class ComposeStack {
@@ -49,7 +50,7 @@ export class ComposeStack {
 
   /** Builds or pulls the images, starts all containers and waits until they are healthy. */
   async up() {
-    if ((await this.remaining()).length > 0) await this.#run('down', '--volumes');
+    if ((await this.#remaining()).length > 0) await this.#run('down', '--volumes');
     await this.#run('up', '--detach', ...this.#build, '--wait', ...this.#scale);
   }
 
@@ -124,15 +125,20 @@ export class ComposeStack {
     return (await Promise.all(logs)).join('\n');
   }
 
-  /** Removes everything, volumes included. */
+  /** Removes everything, volumes included. Resolves with what still exists after several tries: podman-compose passes over a busy volume. */
   async down() {
     this.#signal = undefined;
     await this.#recordVolumes();
-    await this.#run('down', '--volumes');
+    let remaining;
+    for (let tries = 0; tries < MAX_REMOVALS && remaining?.length !== 0; tries++) {
+      await this.#run('down', '--volumes');
+      remaining = await this.#remaining();
+    }
+    return remaining;
   }
 
   /** The containers, networks and volumes that still exist. */
-  async remaining() {
+  async #remaining() {
     const volumes = words(await this.#container('volume', 'ls', '--quiet'));
     return [
       ...words(await this.#container('ps', '--all', '--quiet', ...OF_PROJECT)),
