@@ -92,15 +92,16 @@ describe.each(Object.entries(ENCODERS))('an upload in %s', (codec, encoder) => {
   // This Chromium decodes AV1, and no HEVC.
   if (codec === 'av1')
     testInBrowser('is played by hls.js from beginning to end', async () => {
-      const page = await pages.hls('hls.js', video.hls);
+      const page = await pages.hls('hls.js', video.hls, { autoStartLoad: false });
+      await page.waitForFunction('hls.levels.length > 0');
       await page.evaluate(
-        `hls.currentLevel = hls.levels.findLastIndex(({ height, codecSet }) => height === 480 && codecSet.startsWith('av01'))`,
+        `hls.loadLevel = hls.levels.findLastIndex(({ height, codecSet }) => height === 480 && codecSet.startsWith('av01'))`,
       );
-      await page.evaluate('void video.play()');
+      await page.evaluate('hls.startLoad()');
       await page.waitForFunction('failures.length > 0 || video.ended');
       expect(await page.evaluate('failures')).toEqual([]);
       const loaded = (await page.evaluate('loaded')) as string[];
-      for (const sequence of [1, 2, 3])
+      for (const sequence of [0, 1, 2, 3])
         expect(loaded.some((url) => url.includes(`/480p-av1/${sequence}.m4s`))).toBe(true);
       await page.close();
     });

@@ -439,6 +439,26 @@ testInBrowser('the video starts at the time of the query even if the first reque
   expect(await page.evaluate(`${VIDEO}.nativeEl.played.start(0)`)).toBeCloseTo(12, 0);
 });
 
+testInBrowser('the audio plays although the segment whose key was requested first is given up', async () => {
+  const page = await newPage(browser);
+  let keyRequests = 0;
+  await page.setRequestInterception(true);
+  page.on('request', (request) => {
+    const isKey = request.url().endsWith('/key');
+    if (isKey) keyRequests++;
+    // The first one gets no response.
+    if (!isKey || keyRequests > 1) void request.continue();
+  });
+  await page.goto(`${video.embed}?autoplay=1&muted=1`, { waitUntil: 'load' });
+  const hasFetched = (part: string) =>
+    `performance.getEntriesByType('resource').some(({ name }) => name.includes('${part}'))`;
+  await page.waitForFunction(`${hasFetched('/audio/0.')} && ${hasFetched('p/0.')}`);
+  // The segment of the video is given up. That of the audio waits for the same key.
+  await page.evaluate(`${VIDEO}.api.currentLevel = 0`);
+  await page.waitForFunction(IS_PLAYING);
+  expect(keyRequests).toBe(2);
+});
+
 testInBrowser('the video starts without sound if the browser refuses sound', async () => {
   const page = await newPage(browser);
   const consoleMessage = new Promise((resolve) => page.once('console', (message) => resolve(message.text())));
