@@ -916,6 +916,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/hls/{tenant}/{video}/audio.m3u8": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the master playlist without pictures
+         * @description For viewers who only listen: the audio renditions and the captions of a video, and no pictures. It has the URL of the master playlist with
+         *     `audio.m3u8` in place of `master.m3u8`, the same rules for tokens and caches, and works during a `preview`, too. A video without audio has none.
+         */
+        get: operations["getAudioPlaylist"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/hls/{tenant}/{video}/{rendition}/index.m3u8": {
         parameters: {
             query?: never;
@@ -9513,6 +9545,62 @@ export interface operations {
                      *     480p/index.m3u8
                      *     #EXT-X-STREAM-INF:BANDWIDTH=1049188,AVERAGE-BANDWIDTH=893316,CODECS="avc1.64001e,mp4a.40.2",RESOLUTION=640x360,FRAME-RATE=25.000,AUDIO="audio",CLOSED-CAPTIONS=NONE
                      *     360p/index.m3u8
+                     */
+                    "application/vnd.apple.mpegurl": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["WorkspaceMissing"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-6"];
+            404: components["responses"]["NotPlayable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAudioPlaylist: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The playlist. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example #EXTM3U
+                     *     #EXT-X-VERSION:6
+                     *     #EXT-X-INDEPENDENT-SEGMENTS
+                     *     #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="English",LANGUAGE="en",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"
+                     *     #EXT-X-STREAM-INF:BANDWIDTH=140000,AVERAGE-BANDWIDTH=132000,CODECS="mp4a.40.2",AUDIO="audio",CLOSED-CAPTIONS=NONE
+                     *     audio/index.m3u8
                      */
                     "application/vnd.apple.mpegurl": string;
                 };

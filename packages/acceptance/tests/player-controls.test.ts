@@ -180,17 +180,44 @@ testInBrowser('at the end, the large button plays again', async () => {
   expect(problems).toEqual([]);
 });
 
-testInBrowser('only a video with sound has a volume', async () => {
+testInBrowser('only a video with sound has a volume, and can be played as audio only', async () => {
   const shown = async (url: string) => {
     const { page } = await open(url);
     await beginAndPause(page);
     return page.evaluate(
-      `['media-mute-button', 'media-volume-range'].map((name) => document.querySelector(name).checkVisibility())`,
+      `[...['media-mute-button', 'media-volume-range'].map((name) => document.querySelector(name).checkVisibility()), !document.querySelector('.picture').hidden]`,
     );
   };
-  expect(await shown(silent.embed)).toEqual([false, false]);
-  expect(await shown(video.embed)).toEqual([true, true]);
+  expect(await shown(silent.embed)).toEqual([false, false, false]);
+  expect(await shown(video.embed)).toEqual([true, true, true]);
 });
+
+testInBrowser(
+  'audio only plays on at the same place without pictures, and the video comes back',
+  async () => {
+    const { page, problems } = await open(`${video.embed}?muted=1&start=12`);
+    await beginAndPause(page);
+    await choose(page, 'media-playback-rate-menu', '1.5');
+    await page.evaluate(`void ${VIDEO}.play()`);
+    await page.waitForFunction(IS_PLAYING);
+    const plays = (condition: string) =>
+      page.waitForFunction(
+        `${VIDEO}.readyState > 2 && !${VIDEO}.paused && ${VIDEO}.currentTime > 12 && (${condition})`,
+      );
+    await choose(page, '.picture > media-chrome-menu', 'Audio only');
+    await plays(`${VIDEO}.videoWidth === 0`);
+    expect(await page.evaluate(`[${VIDEO}.currentTime < 20, ${VIDEO}.playbackRate]`)).toEqual([true, 1.5]);
+    await screenshot(page, 'player-audio-only');
+    const loaded = (await page.evaluate(`${VIDEO}.api.levels.map(({ url }) => url[0])`)) as string[];
+    expect(loaded.map((url) => new URL(url).pathname.split('/').slice(-2))).toEqual([
+      ['audio', 'index.m3u8'],
+    ]);
+    expect(await seriousFindings(page)).toEqual([]);
+    await choose(page, '.picture > media-chrome-menu', 'Video');
+    await plays(`${VIDEO}.videoWidth === 640`);
+    expect(problems).toEqual([]);
+  },
+);
 
 testInBrowser('the question mark lists the keys', async () => {
   const { page, problems } = await open(`${video.embed}?muted=1`);

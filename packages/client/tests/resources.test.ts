@@ -13,6 +13,7 @@ const NOT_FOR_PROGRAMS = [
   'getEmbedState',
   'sendBeacon',
   'getMasterPlaylist',
+  'getAudioPlaylist',
   'getMediaPlaylist',
   'getSegment',
   'getCmafSegment',

@@ -256,6 +256,7 @@ async function image(name: ImageName): Promise<Call> {
 /** The URLs of a stream that need an API key or a token if the video is signed. */
 const PARTS: Record<string, string> = {
   getMasterPlaylist: '/master.m3u8',
+  getAudioPlaylist: '/audio.m3u8',
   getMediaPlaylist: '/360p/index.m3u8',
   getCaptionsPlaylist: '/captions/en/1/index.m3u8',
   getCaptionsSegment: '/captions/en/1/0.vtt',
@@ -335,6 +336,7 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   getWebhookDelivery: async () => ({ path: await newDelivery() }),
   redeliverWebhookDelivery: async () => ({ path: `${await newDelivery()}/redeliver` }),
   getMasterPlaylist: async () => ({ path: `${await stream()}/master.m3u8` }),
+  getAudioPlaylist: async () => ({ path: `${await stream()}/audio.m3u8` }),
   getMediaPlaylist: async () => ({ path: `${await stream()}/360p/index.m3u8` }),
   getSegment: async () => ({ path: `${await renditionInTs()}/0.ts` }),
   getCmafSegment: async () => ({ path: `${await renditionInCmaf()}/0.m4s` }),

@@ -57,6 +57,28 @@ describe('playlists', () => {
     expect(text).not.toContain('#EXT-X-I-FRAMES-ONLY');
   });
 
+  test('the master playlist without pictures has the audio, and no video', async () => {
+    const text = (await get('/audio.m3u8')).body.toString();
+    expect(text).toContain('URI="audio/index.m3u8"');
+    expect(text.split('\n').filter((line: string) => line !== '' && !line.startsWith('#'))).toEqual([
+      'audio/index.m3u8',
+    ]);
+    expect(text).not.toContain('RESOLUTION');
+  });
+
+  test('a video without audio has no master playlist without pictures', async () => {
+    const { videoId } = await plane.readyVideo();
+    await plane.db
+      .deleteFrom('renditions')
+      .where('video_id', '=', videoId)
+      .where('label', 'is not', null)
+      .execute();
+    const path = `/v1/hls/${plane.workspaceId}/${videoId}`;
+    await request(plane.url).get(`${path}/master.m3u8`).expect(200);
+    const { body } = await request(plane.url).get(`${path}/audio.m3u8`).expect(404);
+    expect(body.code).toBe('video_not_found');
+  });
+
   test('304 for a known version', async () => {
     const { etag } = (await get('/master.m3u8')).headers;
     expect((await get('/master.m3u8', { 'if-none-match': String(etag) })).status).toBe(304);

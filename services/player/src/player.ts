@@ -2,6 +2,7 @@ import './elements.ts';
 import type { HlsConfig } from 'hls.js';
 import { Hls } from 'hls-video-element';
 import { correctRoles } from './accessible-roles.ts';
+import { offerAudioOnly, withoutPictures } from './audio-only.ts';
 import { styleCaptions } from './caption-menus.ts';
 import { showChapters } from './chapters.ts';
 import type { StreamVideo } from './elements.ts';
@@ -99,8 +100,14 @@ export function showPlayer(
   let position = options.start ?? (options.remember ? keptPosition(video) : 0);
   if (options.remember) keepPosition(media, video, signal);
   let loading = new AbortController();
-  const load = (next: Source) => {
+  let given = source;
+  let audioOnly = false;
+  const load = (wanted: Source) => {
+    given = wanted;
+    const next = audioOnly ? withoutPictures(wanted) : wanted;
     if (media.readyState > 0) position = media.currentTime;
+    // Otherwise another stream begins at the usual speed.
+    media.defaultPlaybackRate = media.playbackRate;
     showPoster(root, media, next);
     showInMediaSession(next.poster);
     showStoryboard(media, next.storyboard);
@@ -110,6 +117,15 @@ export function showPlayer(
     open(next.hls, position);
   };
   load(source);
+  offerAudioOnly(
+    root,
+    media,
+    () => given.audioOnly === true,
+    (only) => {
+      audioOnly = only;
+      load(given);
+    },
+  );
   if (options.autoplay) start(() => void playAloud(media));
   const remove = () => {
     removal.abort();

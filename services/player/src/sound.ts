@@ -1,7 +1,7 @@
 import type { Hls } from 'hls-video-element';
 
 /** What tells whether a stream has sound. Browsers that play HLS themselves have lists of tracks. */
-type Streamed = {
+export type Streamed = {
   api?: Pick<Hls, 'levels' | 'audioTracks'> | null;
   audioTracks?: { length: number };
   videoTracks?: { length: number };

@@ -70,6 +70,11 @@ const STORYBOARD = { bytes: 9000, width: 160, height: 90, columns: 2, tiles: 2, 
 test.each([
   ['master playlist', exampleOf('master.m3u8', PLAYLIST), renderMasterPlaylist(FACTS)],
   [
+    'master playlist without pictures',
+    exampleOf('audio.m3u8', PLAYLIST),
+    renderMasterPlaylist(FACTS.filter(({ name }) => name === 'audio')),
+  ],
+  [
     'media playlist',
     exampleOf('{rendition}/index.m3u8', PLAYLIST),
     renderMediaPlaylist({ packaging: 'ts', durations: [6, 4.48], targetDuration: 6 }),

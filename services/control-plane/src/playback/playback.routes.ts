@@ -104,6 +104,16 @@ export function playbackRoutes(deps: {
       send(res, admission, type, await load(tenant, video), REVALIDATED);
     };
 
+  const sendMasterPlaylist =
+    (audioOnly: boolean): RequestHandler =>
+    async (req, res) => {
+      const { tenant, video } = pathOf<VideoPath>(req);
+      const admission = await access.admit(tenant, video, viewerOf(req));
+      const playlist = await playback.masterPlaylist(tenant, video, admission, { audioOnly });
+      // Caches must revalidate, so that a change of the captions is visible at once.
+      send(res, admission, PLAYLIST_TYPE, playlist, REVALIDATED);
+    };
+
   const sendSegment =
     (packaging: PackagingName): RequestHandler =>
     async (req, res) => {
@@ -127,13 +137,8 @@ export function playbackRoutes(deps: {
       renew: async (req) => toPlaybackToken(await issueToken(req)),
     }),
 
-    getMasterPlaylist: async (req, res) => {
-      const { tenant, video } = pathOf<VideoPath>(req);
-      const admission = await access.admit(tenant, video, viewerOf(req));
-      const playlist = await playback.masterPlaylist(tenant, video, admission);
-      // Caches must revalidate, so that a change of the captions is visible at once.
-      send(res, admission, PLAYLIST_TYPE, playlist, REVALIDATED);
-    },
+    getMasterPlaylist: sendMasterPlaylist(false),
+    getAudioPlaylist: sendMasterPlaylist(true),
 
     getMediaPlaylist: async (req, res) => {
       const { tenant, video, rendition } = pathOf<RenditionPath>(req);

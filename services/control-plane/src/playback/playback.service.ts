@@ -3,6 +3,7 @@ import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest'
 import { pictureFile } from '@framelane/contracts/outputs/picture';
 import {
   I_FRAME_RENDITION,
+  isAudioRendition,
   type RenditionName,
   type RungName,
   rungsOf,
@@ -17,7 +18,7 @@ import type { StoredFiles } from '../stored-files/stored-files.ts';
 import type { ReadableObject } from '../stored-files/stored-reads.ts';
 import { measureBandwidth } from './bandwidth.ts';
 import { listTimedChapters } from './chapters-playback.service.ts';
-import { renderMasterPlaylist } from './master-playlist.ts';
+import { type RenditionFacts, renderMasterPlaylist } from './master-playlist.ts';
 import { renderMediaPlaylist, targetDurationOf } from './media-playlist.ts';
 import {
   findCaptions,
@@ -100,14 +101,26 @@ export class PlaybackService {
     return incrementPlaybackVersion(trx, videoId);
   }
 
-  /** The master playlist, with the viewer's token in its URLs. Throws 404 unless the video can be played. */
-  async masterPlaylist(workspaceId: string, videoId: string, admission: Admission): Promise<string> {
-    const { version, token, isPreview } = admission;
+  /**
+   * The master playlist, with the viewer's token in its URLs; with `audioOnly` without pictures. Throws 404 unless the video can be played, and has
+   * audio if that is asked for.
+   */
+  async masterPlaylist(
+    workspaceId: string,
+    videoId: string,
+    { version, token, isPreview }: Admission,
+    { audioOnly }: { audioOnly: boolean },
+  ): Promise<string> {
+    const partOf = (renditions: RenditionFacts[]) => {
+      const part = audioOnly ? renditions.filter(({ name }) => isAudioRendition(name)) : renditions;
+      if (part.length === 0) throw notPlayable();
+      return part;
+    };
     const planned = isPreview ? await this.#deps.previews.renditions(workspaceId, videoId) : undefined;
-    if (planned !== undefined) return renderMasterPlaylist(planned, token);
-    return this.#playlists.get({ videoId, version, name: 'master' }, token, async (anyToken) => {
-      const renditions = await findRenditions(this.#deps.db, workspaceId, videoId);
-      if (renditions.length === 0) throw notPlayable();
+    if (planned !== undefined) return renderMasterPlaylist(partOf(planned), token);
+    const name = audioOnly ? 'audio' : 'master';
+    return this.#playlists.get({ videoId, version, name: `${name}.m3u8` }, token, async (anyToken) => {
+      const renditions = partOf(await findRenditions(this.#deps.db, workspaceId, videoId));
       const { db } = this.#deps;
       const chapters = await listTimedChapters(db, workspaceId, videoId);
       return renderMasterPlaylist(renditions, anyToken, await findCaptions(db, videoId), chapters.length > 0);
