@@ -12,6 +12,7 @@ import { type NewEntry, storeRequests } from '../src/request-log/request-log.sto
 import { RequestRecorder } from '../src/request-log/request-recorder.ts';
 import { signIn } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { openTestDatabase } from './support/database.ts';
 
 let plane: TestControlPlane;
 beforeAll(async () => {
@@ -185,7 +186,10 @@ const stored = (workspaceId: string) =>
 const sizeOf = (workspaceId: string) =>
   plane.db
     .selectFrom('request_log_sizes')
-    .selectAll()
+    .select(({ fn }) => [
+      fn.sum<number>('entries').as('entries'),
+      sql<number>`sum(bytes)::bigint`.as('bytes'),
+    ])
     .where('workspace_id', '=', workspaceId)
     .executeTakeFirst();
 
@@ -211,18 +215,69 @@ test('a workspace has at most its entries and bytes, the newest, and takes nothi
   expect(await stored(other)).toHaveLength(1);
 });
 
-test('after seven days a request is not shown, and deleted', async () => {
+const DAY_MS = 86_400_000;
+
+/** Stores an entry as if it had been stored `days` ago: the partition of that day exists. */
+async function storeEarlier(row: NewEntry, days: number): Promise<string> {
+  const day = new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+  const partition = `request_log_${day.replaceAll('-', '')}`;
+  await sql`create table if not exists ${sql.table(partition)} partition of request_log
+    for values from (${sql.lit(`${day} 00:00:00Z`)}) to (${sql.lit(`${day} 24:00:00Z`)})`.execute(plane.db);
+  const created_at = new Date(`${day}T12:00:00Z`);
+  await plane.db
+    .insertInto('request_log')
+    .values({ ...row, created_at } as never)
+    .execute();
+  const size = { workspace_id: row.workspace_id, day, entries: 1, bytes: row.bytes };
+  await plane.db.insertInto('request_log_sizes').values(size).execute();
+  return partition;
+}
+
+test('the day of requests that are older than seven days is not shown, and dropped with its sums', async () => {
   const workspaceId = (await ownWorkspace())['x-svc-workspace'] ?? '';
-  const day = 86_400_000;
-  const [old, young] = [
-    entry(workspaceId, { age: 7 * day + 60_000 }),
-    entry(workspaceId, { age: 7 * day - 60_000 }),
-  ];
-  await storeRequests(plane.db, workspaceId, [old, young]);
+  const [old, young] = [entry(workspaceId), entry(workspaceId)];
+  const partition = await storeEarlier(old, 8);
+  await storeEarlier(young, 6);
   expect((await logged(workspaceId, 1)).map(({ id }: { id: string }) => id)).toEqual([young.id]);
-  await plane.maintain('prune-request-log');
+  expect(await sizeOf(workspaceId)).toMatchObject({ entries: 2, bytes: 200 });
+  await plane.maintain('keep-request-days');
   expect((await stored(workspaceId)).map(({ id }) => id)).toEqual([young.id]);
   expect(await sizeOf(workspaceId)).toMatchObject({ entries: 1, bytes: 100 });
+  const { rows } = await sql`select where to_regclass(${partition}) is null`.execute(plane.db);
+  expect(rows).toHaveLength(1);
+});
+
+test('the oldest requests of all days make room', async () => {
+  const workspaceId = (await ownWorkspace())['x-svc-workspace'] ?? '';
+  await storeEarlier(entry(workspaceId), 5);
+  await storeEarlier(entry(workspaceId), 4);
+  const now = Array.from({ length: 9 }, () => entry(workspaceId));
+  await storeRequests(plane.db, workspaceId, now, { entries: 10, bytes: 10_000 });
+  expect((await stored(workspaceId)).map(({ id }) => id).toSorted()).toEqual(
+    now.map(({ id }) => id).toSorted(),
+  );
+  expect(await sizeOf(workspaceId)).toMatchObject({ entries: 9, bytes: 900 });
+});
+
+test('a jump of the clock loses only requests with a wrong time', async () => {
+  const workspaceId = (await ownWorkspace())['x-svc-workspace'] ?? '';
+  const right = entry(workspaceId);
+  const wrong = [entry(workspaceId, { age: 2 * DAY_MS }), entry(workspaceId, { age: -30 * 365 * DAY_MS })];
+  expect(await storeRequests(plane.db, workspaceId, [...wrong, right])).toBe(2);
+  expect(await storeRequests(plane.db, workspaceId, wrong)).toBe(2);
+  expect((await stored(workspaceId)).map(({ id }) => id)).toEqual([right.id]);
+});
+
+test('without a partition for today, the first request creates those of the next days', async () => {
+  const workspaceId = (await ownWorkspace())['x-svc-workspace'] ?? '';
+  const { db, close } = await openTestDatabase();
+  await db.insertInto('workspaces').values({ id: workspaceId, name: 'Own' }).execute();
+  await Promise.all([1, 2, 3].map(() => storeRequests(db, workspaceId, [entry(workspaceId)])));
+  const { rows } =
+    await sql`select inhrelid from pg_inherits where inhparent = 'request_log'::regclass`.execute(db);
+  expect(rows).toHaveLength(5);
+  expect(await db.selectFrom('request_log').select('id').execute()).toHaveLength(3);
+  await close();
 });
 
 test('with the setting off, nothing is stored', async () => {

@@ -499,18 +499,17 @@ create table request_log (
   response_body json,
   bytes integer not null,
   created_at timestamp(3) with time zone not null,
-  constraint request_log_pkey PRIMARY KEY (id),
-  constraint request_log_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint request_log_pkey PRIMARY KEY (id, created_at),
   constraint request_log_bytes_check CHECK ((bytes > 0))
-);
-CREATE INDEX request_log_by_age ON public.request_log USING btree (created_at);
-CREATE INDEX request_log_by_workspace ON public.request_log USING btree (workspace_id, created_at DESC, id DESC) INCLUDE (bytes);
+) partition by RANGE (created_at);
+CREATE INDEX request_log_by_workspace ON ONLY public.request_log USING btree (workspace_id, created_at DESC, id DESC) INCLUDE (bytes);
 
 create table request_log_sizes (
   workspace_id text not null,
+  day date not null,
   entries integer not null,
   bytes bigint not null,
-  constraint request_log_sizes_pkey PRIMARY KEY (workspace_id),
+  constraint request_log_sizes_pkey PRIMARY KEY (workspace_id, day),
   constraint request_log_sizes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 

@@ -57,7 +57,7 @@ export type Schema = {
   delivery_attempts: DeliveryAttemptsTable;
   idempotency_keys: IdempotencyKeysTable;
   request_log: RequestLogTable;
-  request_log_sizes: { workspace_id: string; entries: number; bytes: number };
+  request_log_sizes: { workspace_id: string; day: Day; entries: number; bytes: number };
   audit_events: AuditEventsTable;
 };
 

@@ -4,10 +4,9 @@ import type { Database } from '../db/database.ts';
 import { type Page, type PageRequest, toPage } from '../db/keyset-page.ts';
 import type { RequestFilter } from './request-filter.ts';
 import {
-  deleteOldRequests,
   findRequest,
-  findWorkspacesWithOldRequests,
   groupErrors,
+  keepRequestDays,
   type ListedRequest,
   listRequests,
 } from './request-log.store.ts';
@@ -60,9 +59,9 @@ export class RequestLogService {
     }));
   }
 
-  /** Deletes the requests whose time is over. */
-  async prune(): Promise<void> {
-    for (const id of await findWorkspacesWithOldRequests(this.#db)) await deleteOldRequests(this.#db, id);
+  /** Prepares the next days, and deletes the requests whose time is over. */
+  keepDays(): Promise<void> {
+    return keepRequestDays(this.#db);
   }
 }
 

@@ -105,7 +105,8 @@ export class RequestRecorder {
         // Each attempt waits for the database.
         if (outage !== undefined) throw outage;
         const rows = waiting.map(({ row }) => row);
-        await storeRequests(this.#deps.db, workspaceId, rows);
+        const untimely = await storeRequests(this.#deps.db, workspaceId, rows);
+        if (untimely > 0) this.#deps.metrics.requestsNotLogged('clock', untimely);
       } catch (error) {
         if (isDatabaseUnavailable(error)) outage = error;
         this.#deps.metrics.requestsNotLogged('database', waiting.length);

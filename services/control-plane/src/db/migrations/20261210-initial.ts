@@ -798,10 +798,11 @@ const TABLES = [
   )`,
   'create index idempotency_keys_by_age on idempotency_keys (created_at)',
 
-  // At most 10,000 rows of a workspace: each flush deletes its oldest ones, by the sums in request_log_sizes.
+  // A partition has the requests of a day in UTC; maintenance creates and drops them. Without foreign keys, because those would lock the other tables
+  // then. At most 10,000 rows of a workspace: each flush deletes its oldest ones, by the sums in request_log_sizes.
   `create table request_log (
-    id text primary key,
-    workspace_id text not null references workspaces,
+    id text not null,
+    workspace_id text not null,
     request_id text not null,
     key_id text not null,
     key_last4 text not null,
@@ -817,14 +818,16 @@ const TABLES = [
     response_headers json not null,
     response_body json,
     bytes int not null check (bytes > 0),
-    created_at timestamptz(3) not null
-  )`,
+    created_at timestamptz(3) not null,
+    primary key (id, created_at)
+  ) partition by range (created_at)`,
   'create index request_log_by_workspace on request_log (workspace_id, created_at desc, id desc) include (bytes)',
-  'create index request_log_by_age on request_log (created_at)',
   `create table request_log_sizes (
-    workspace_id text primary key references workspaces,
+    workspace_id text not null references workspaces,
+    day date not null,
     entries int not null,
-    bytes bigint not null
+    bytes bigint not null,
+    primary key (workspace_id, day)
   )`,
 
   `create table audit_events (
