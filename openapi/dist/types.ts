@@ -2400,8 +2400,8 @@ export interface paths {
         };
         /**
          * List audit events
-         * @description Returns who changed what in the workspace in the last 90 days, newest first. An event is written in the transaction of its change,
-         *     and nobody can change it. It has the names of changed fields, but not their values.
+         * @description Returns who did what in the workspace in the last 90 days, newest first: changes, sign-ins, sign-outs, and exports of this log. The event of a change is
+         *     written in its transaction, and no request can change it. It has the names of changed fields, and values only of fields without texts.
          */
         get: operations["listAuditEvents"];
         put?: never;
@@ -5230,12 +5230,12 @@ export interface components {
         /** @description Who made the change. */
         AuditActor: {
             /**
-             * @description An API key, a person whom a provider has signed in to the console, the session of a sign-in link, or the administrators' command line.
+             * @description An API key, a person whom a provider has signed in to the console, a sign-in link or its session, or the administrators' command line.
              * @enum {string}
              */
             type: "api_key" | "person" | "link" | "command_line";
             /**
-             * @description The key or the session; `null` for the command line.
+             * @description The key or the session; `null` for the command line and for a refused sign-in link.
              * @example key_01m7y5g5zrfqetgq284dgbj6sj
              */
             id: string | null;
@@ -5251,9 +5251,9 @@ export interface components {
              * @description The kind of resource.
              * @enum {string}
              */
-            type: "workspace" | "limits" | "api_key" | "person" | "sign_in_link" | "session" | "video" | "captions" | "chapters" | "poster" | "download" | "auto_captions" | "watermark" | "webhook";
+            type: "workspace" | "limits" | "api_key" | "person" | "sign_in_link" | "session" | "video" | "captions" | "chapters" | "poster" | "download" | "auto_captions" | "watermark" | "webhook" | "audit_log";
             /**
-             * @description Its id. For captions, chapters, posters and downloads that of the video, for a person the e-mail address, for a link its name.
+             * @description Its id. For captions, chapters, posters and downloads that of the video, for a person the e-mail address, for a link its name, for the limits and the audit log that of the workspace.
              * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
              */
             id: string;
@@ -5263,7 +5263,25 @@ export interface components {
              */
             part: string | null;
         };
-        /** @description A change of one resource. */
+        /** @description A field before and after a change. */
+        AuditChange: {
+            /**
+             * @description The name of the field.
+             * @example playbackPolicy
+             */
+            field: string;
+            /**
+             * @description The value before; `null` if it had none, as before a resource was created.
+             * @example public
+             */
+            from: string | number | boolean | string[] | null;
+            /**
+             * @description The value after; `null` if it has none, as after a resource was deleted.
+             * @example signed
+             */
+            to: string | number | boolean | string[] | null;
+        };
+        /** @description A change of one resource, a sign-in or sign-out, or an export. */
         AuditEvent: {
             /**
              * @description The event.
@@ -5272,13 +5290,13 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When the change was made.
+             * @description When it happened.
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
             actor: components["schemas"]["AuditActor"];
             /**
-             * @description The `operationId` of the request, or the command of the command line.
+             * @description The `operationId` of the request, the command of the command line, or `openIdSignIn` for a sign-in at an OpenID Connect provider.
              * @example updateVideo
              */
             operation: string;
@@ -5288,18 +5306,21 @@ export interface components {
              */
             requestId: string | null;
             /**
-             * @description What was done. A revoked key is `deleted`.
+             * @description What was done. A revoked key is `deleted`. A sign-in link is `refused` if it was used before or has expired; the log has only the first such
+             *     use of a link.
              * @enum {string}
              */
-            action: "created" | "updated" | "deleted";
+            action: "created" | "updated" | "deleted" | "signed_in" | "signed_out" | "refused" | "exported";
             resource: components["schemas"]["AuditResource"];
             /**
-             * @description The names of the fields that an update changed, without their values.
+             * @description The names of the fields that an update changed. For a refused sign-in link the reason: `usedAt` or `expiresAt`.
              * @example [
              *       "playbackPolicy"
              *     ]
              */
             fields: string[];
+            /** @description Old and new values of fields that are numbers, booleans, times or members of enumerations, such as permissions and limits. Texts are not recorded. */
+            changes: components["schemas"]["AuditChange"][];
         };
         /** @description One page of audit events. */
         AuditEventPage: {
@@ -7117,8 +7138,10 @@ export interface components {
          * @example key_01m7y5g5zrfqetgq284dgbj6sj
          */
         ActorId: string;
+        /** @description Only events of this kind. */
+        Action: "created" | "updated" | "deleted" | "signed_in" | "signed_out" | "refused" | "exported";
         /** @description Only changes of this kind of resource. */
-        ResourceType: "workspace" | "limits" | "api_key" | "person" | "sign_in_link" | "session" | "video" | "captions" | "chapters" | "poster" | "download" | "auto_captions" | "watermark" | "webhook";
+        ResourceType: "workspace" | "limits" | "api_key" | "person" | "sign_in_link" | "session" | "video" | "captions" | "chapters" | "poster" | "download" | "auto_captions" | "watermark" | "webhook" | "audit_log";
         /**
          * @description Only changes of this resource.
          * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
@@ -12881,6 +12904,8 @@ export interface operations {
                  * @example key_01m7y5g5zrfqetgq284dgbj6sj
                  */
                 actorId?: components["parameters"]["ActorId"];
+                /** @description Only events of this kind. */
+                action?: components["parameters"]["Action"];
                 /** @description Only changes of this kind of resource. */
                 resourceType?: components["parameters"]["ResourceType"];
                 /**
@@ -12948,6 +12973,13 @@ export interface operations {
                      *           },
                      *           "fields": [
                      *             "playbackPolicy"
+                     *           ],
+                     *           "changes": [
+                     *             {
+                     *               "field": "playbackPolicy",
+                     *               "from": "public",
+                     *               "to": "signed"
+                     *             }
                      *           ]
                      *         }
                      *       ],
@@ -12974,6 +13006,8 @@ export interface operations {
                  * @example key_01m7y5g5zrfqetgq284dgbj6sj
                  */
                 actorId?: components["parameters"]["ActorId"];
+                /** @description Only events of this kind. */
+                action?: components["parameters"]["Action"];
                 /** @description Only changes of this kind of resource. */
                 resourceType?: components["parameters"]["ResourceType"];
                 /**
@@ -13020,7 +13054,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example id,createdAt,actorType,actorId,actorName,operation,requestId,action,resourceType,resourceId,resourcePart,fields */
+                    /** @example id,createdAt,actorType,actorId,actorName,operation,requestId,action,resourceType,resourceId,resourcePart,fields,changes */
                     "text/csv": string;
                 };
             };
