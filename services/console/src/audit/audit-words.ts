@@ -17,7 +17,21 @@ const RESOURCES: Record<AuditEvent['resource']['type'], string> = {
   auto_captions: 'generated captions',
   watermark: 'watermark',
   webhook: 'webhook',
+  audit_log: 'audit log of',
 };
+
+const DONE: Record<AuditEvent['action'], string> = {
+  created: 'Created',
+  updated: 'Updated',
+  deleted: 'Deleted',
+  signed_in: 'Signed in:',
+  signed_out: 'Signed out:',
+  refused: 'Refused',
+  exported: 'Exported',
+};
+
+/** Why a sign-in link was refused. */
+const REASONS: Record<string, string> = { usedAt: 'it was used before', expiresAt: 'it has expired' };
 
 const ACTORS: Record<AuditEvent['actor']['type'], string> = {
   api_key: 'API key',
@@ -34,10 +48,25 @@ export function actorWords({ type, name }: AuditEvent['actor']): string {
   return `${name} (${ACTORS[type]})`;
 }
 
-/** What was changed, e.g. `Updated video vid_1: title, tags`. */
-export function changeWords({ action, resource, fields }: AuditEvent): string {
-  const done = `${action.charAt(0).toUpperCase()}${action.slice(1)}`;
+/** The kinds of events, for the filter. */
+export const ACTIONS = Object.keys(DONE) as AuditEvent['action'][];
+
+/** What was done, e.g. `Updated video vid_1: playbackPolicy public → signed, title`. */
+export function changeWords({ action, resource, fields, changes }: AuditEvent): string {
   const part = resource.part === null || resource.part === '' ? '' : ` ${resource.part} of`;
-  const changed = fields.length === 0 ? '' : `: ${fields.join(', ')}`;
-  return `${done} ${RESOURCES[resource.type]}${part} ${resource.id}${changed}`;
+  const what = `${DONE[action]} ${RESOURCES[resource.type]}${part} ${resource.id}`;
+  const details = fields.map((field) => {
+    if (action === 'refused') return REASONS[field] ?? field;
+    const change = changes.find((each) => each.field === field);
+    return change === undefined ? field : `${field} ${valueWords(change.from)} → ${valueWords(change.to)}`;
+  });
+  return details.length === 0 ? what : `${what}: ${details.join(', ')}`;
+}
+
+/** A value of a field, e.g. `videos:read, videos:write`. */
+export function valueWords(value: AuditEvent['changes'][number]['from']): string {
+  if (value === null) return 'none';
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return String(value);
 }
