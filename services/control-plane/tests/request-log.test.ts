@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { newId } from '@framelane/contracts/ids';
 import { createLogger } from '@framelane/service-kit/logger';
 import { until } from '@framelane/test-kit/until';
@@ -215,6 +216,68 @@ test('a workspace has at most its entries and bytes, the newest, and takes nothi
   expect(await stored(other)).toHaveLength(1);
 });
 
+/** Sends bytes as they are, and resolves when the server has responded and closed the connection. */
+async function sendRaw(lines: readonly string[], body: Buffer = Buffer.alloc(0)): Promise<void> {
+  const socket = connect(Number(new URL(plane.url).port), '127.0.0.1');
+  const head = [...lines, `content-length: ${body.length}`, 'host: x', 'connection: close', '', ''].join(
+    '\r\n',
+  );
+  // The server may respond to a head that is too large, and close the connection, before it has read all of it.
+  socket.on('error', () => {});
+  socket.write(Buffer.concat([Buffer.from(head, 'latin1'), body]));
+  socket.resume();
+  await new Promise((resolve) => socket.once('close', resolve));
+}
+
+test('no hostile request loses the others of its workspace, and none makes an entry large', async () => {
+  const { secret: _, ...headers } = await ownWorkspace();
+  const workspaceId = headers['x-svc-workspace'] ?? '';
+  const auth = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const json = [...auth, 'content-type: application/json'];
+  const patch = ['PATCH /v1/videos/vid_x HTTP/1.1', ...json];
+  const deep = `${'{"metadata":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+  const manyFields = JSON.stringify(
+    Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n])),
+  );
+  await Promise.all([
+    sendRaw(['GET /v1/videos/vid_\xff\xfe HTTP/1.1', ...auth]),
+    sendRaw(['GET /v1/videos?limit=1&q=%00&a%00=%ed%a0%80&status[$ne]=x HTTP/1.1', ...auth]),
+    sendRaw([`GET /v1/videos/${'v'.repeat(8_000)} HTTP/1.1`, ...auth]),
+    sendRaw(['GET /v1/videos HTTP/1.1', ...auth, `user-agent: ${'\xed\xa0\x80'.repeat(2_000)}`]),
+    sendRaw(['GET /v1/videos HTTP/1.1', ...auth, `x-request-id: ${'\xff'.repeat(500)}`]),
+    sendRaw(
+      patch,
+      Buffer.from('{"title":"\\u0000\\ud800","metadata":{"\\u0000":"\\udfff"},"tags":["\\u0000"]}'),
+    ),
+    sendRaw(patch, Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])),
+    sendRaw(patch, Buffer.from('{"keepSourceDays":1e999}')),
+    sendRaw(patch, Buffer.from(deep)),
+    sendRaw(patch, Buffer.from(manyFields)),
+    // Refused before anybody knows whose they are.
+    sendRaw(['GET /v1/videos/vid_%ff HTTP/1.1', ...auth]),
+    sendRaw(['GET /v1/videos/vid_%00a HTTP/1.1', ...auth]),
+    sendRaw(['GET /v1/videos HTTP/1.1', ...auth, `user-agent: ${'a'.repeat(100_000)}`]),
+    sendRaw(['GET /v1/videos HTTP/1.1', ...auth, ...Array.from({ length: 10_000 }, (_, n) => `h${n}: 1`)]),
+    sendRaw(['GET /v1/videos/a\0b HTTP/1.1', ...auth]),
+  ]);
+  await api('get', '/auth/whoami', headers).expect(200);
+  // It is the last one.
+  await logged(workspaceId, 1, '&path=/v1/auth/whoami');
+  const found = await logged(workspaceId, 1);
+  const short = found.map(({ status, code }: Record<string, unknown>) => `${status} ${code}`);
+  expect(short.toSorted()).toEqual([
+    ...['200 null', '200 null', '200 null', '400 invalid_json', '400 json_too_deep', '400 unknown_field'],
+    ...['400 validation_failed', '400 validation_failed', '404 video_not_found', '413 body_too_large'],
+  ]);
+  const rows = await plane.db
+    .selectFrom('request_log')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .execute();
+  expect(rows.length).toBe(found.length);
+  for (const row of rows) expect(JSON.stringify(row).length).toBeLessThan(20_000);
+});
+
 const DAY_MS = 86_400_000;
 
 /** Stores an entry as if it had been stored `days` ago: the partition of that day exists. */
@@ -296,7 +359,7 @@ test('a database or an entry that fails drops requests, counts them, and delays 
   const pool = openPool('postgres://nobody@127.0.0.1:9/none', logger);
   const db = openDatabase(pool);
   const metrics = new Metrics();
-  const recorder = new RequestRecorder({ db, logger, metrics });
+  const recorder = new RequestRecorder({ clock: { now: () => new Date() }, db, logger, metrics });
   const headers: Headers = {};
   const record = recorder.handler({});
   const send = (workspace_id: string, query: object = {}) => {
