@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import request from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
-import { openDatabase, openPool } from '../src/db/database.ts';
+import { type Database, openDatabase, openPool } from '../src/db/database.ts';
 import { Metrics } from '../src/metrics/metrics.ts';
 import { type NewEntry, storeRequests } from '../src/request-log/request-log.store.ts';
 import { RequestRecorder } from '../src/request-log/request-recorder.ts';
@@ -354,10 +354,9 @@ test('with the setting off, nothing is stored', async () => {
   ]);
 });
 
-test('a database or an entry that fails drops requests, counts them, and delays nobody', async () => {
+/** A recorder of its own, and a function that records a request as if it had been sent. */
+function recording(db: Database) {
   const logger = createLogger({ service: 'test', level: 'silent' });
-  const pool = openPool('postgres://nobody@127.0.0.1:9/none', logger);
-  const db = openDatabase(pool);
   const metrics = new Metrics();
   const recorder = new RequestRecorder({ clock: { now: () => new Date() }, db, logger, metrics });
   const headers: Headers = {};
@@ -380,6 +379,27 @@ test('a database or an entry that fails drops requests, counts them, and delays 
     record(req as never, res as never, () => {});
     for (const listener of listeners) listener();
   };
+  return { recorder, metrics, send };
+}
+
+test('a workspace that floods loses requests of its own, and nothing of others', async () => {
+  const ids = [];
+  for (const _ of [1, 2, 3]) ids.push((await ownWorkspace())['x-svc-workspace'] ?? '');
+  const [flood = '', ...others] = ids;
+  const { recorder, metrics, send } = recording(plane.db);
+  for (let count = 0; count < 20_000; count += 1) {
+    send(flood);
+    if (count % 1_000 === 0) for (const other of others) send(other);
+  }
+  await recorder.stop();
+  expect(await Promise.all(ids.map(async (id) => (await stored(id)).length))).toEqual([200, 20, 20]);
+  expect(await metrics.registry.metrics()).toContain('dropped_total{reason="full"} 19800');
+});
+
+test('a database or an entry that fails drops requests, counts them, and delays nobody', async () => {
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  const db = openDatabase(openPool('postgres://nobody@127.0.0.1:9/none', logger));
+  const { recorder, metrics, send } = recording(db);
   for (let count = 0; count < 250; count += 1) send('ws_1');
   for (let count = 0; count < 20; count += 1) send('ws_2');
   // Whatever makes an entry fail, the process goes on.
