@@ -547,7 +547,11 @@ export const GROUPS = [
   ),
   stores(
     'audit',
-    ['audit/{audit.service,audit-events.store,accesses.store,actor-of-request}', 'db/audited-dialect'],
+    [
+      'audit/{audit.service,audit-events.store,actor-of-request}',
+      'console-sessions/session-events.store',
+      'db/{access-event,audited-dialect}',
+    ],
     ['audit'],
   ),
   stores('events', ['webhooks/event-list.{service,store}'], ['events']),

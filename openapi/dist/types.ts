@@ -2372,7 +2372,8 @@ export interface paths {
         };
         /**
          * Group failed requests
-         * @description Returns the failed requests of the last 7 days, grouped by problem and operation: up to 100 groups, the most frequent first.
+         * @description Returns the failed requests of the last 7 days, grouped by problem and operation: up to 100 groups, the most frequent first, with
+         *     the number of each day.
          */
         get: operations["listRequestErrors"];
         put?: never;
@@ -5177,6 +5178,20 @@ export interface components {
             responseHeaders: components["schemas"]["LoggedHeaders"];
             responseBody: components["schemas"]["LoggedBody"];
         };
+        /** @description The failed requests of a group on one day. */
+        RequestErrorDay: {
+            /**
+             * Format: date
+             * @description The day in UTC.
+             * @example 2026-11-21
+             */
+            day: string;
+            /**
+             * @description The number of such requests on this day.
+             * @example 9
+             */
+            count: number;
+        };
         /** @description The requests with the same problem at the same operation. */
         RequestError: {
             /**
@@ -5221,6 +5236,8 @@ export interface components {
              * @example log_01m7y5g5zrfqetgq3aab1b2c3d
              */
             lastId: string;
+            /** @description The number on each day that had some, the oldest first. Days are in UTC. */
+            daily: components["schemas"]["RequestErrorDay"][];
         };
         /** @description The failed requests in groups. */
         RequestErrors: {
@@ -12876,7 +12893,17 @@ export interface operations {
                      *           "count": 17,
                      *           "firstAt": "2026-11-20T09:00:00.000Z",
                      *           "lastAt": "2026-11-21T09:00:00.000Z",
-                     *           "lastId": "log_01m7y5g5zrfqetgq3aab1b2c3d"
+                     *           "lastId": "log_01m7y5g5zrfqetgq3aab1b2c3d",
+                     *           "daily": [
+                     *             {
+                     *               "day": "2026-11-20",
+                     *               "count": 8
+                     *             },
+                     *             {
+                     *               "day": "2026-11-21",
+                     *               "count": 9
+                     *             }
+                     *           ]
                      *         }
                      *       ]
                      *     }

@@ -75,7 +75,8 @@ testInBrowser('who changed what, by kind and action, with values, and as a file'
   // A row opens by the keyboard, and shows the values.
   await page.focus('.audit-rows summary');
   await page.keyboard.press('Enter');
-  await untilText(page, 'none → videos:read');
+  await untilText(page, 'permissions');
+  await untilText(page, 'videos:read');
   const link = await page.waitForSelector(`a[href*="audit-events/csv"][href*="resourceId=${key.id}"]`);
   await inspect(opened, 'audit');
   const href = await link?.evaluate((found) => (found as unknown as { href: string }).href);

@@ -8,7 +8,7 @@ import { Age } from '../ui/age.tsx';
 import { Fact, Facts } from '../ui/facts.tsx';
 import { formatTime } from '../ui/format.ts';
 import { type AuditAddress, writeAuditAddress } from './audit-address.ts';
-import { actorWords, changeWords, valueWords } from './audit-words.ts';
+import { actorWords, changeWords, valuesWords } from './audit-words.ts';
 import './audit-row.css';
 
 type AuditEvent = Schemas['AuditEvent'];
@@ -74,9 +74,9 @@ function AuditFacts({ event, filter }: { event: AuditEvent; filter: AuditAddress
           )}
         </Fact>
       )}
-      {changes.map(({ field, from, to }) => (
-        <Fact key={field} name={field}>
-          {valueWords(from)} → {valueWords(to)}
+      {changes.map((change) => (
+        <Fact key={change.field} name={change.field}>
+          {valuesWords(event.action, change)}
         </Fact>
       ))}
       {texts.length > 0 && event.action === 'updated' && (

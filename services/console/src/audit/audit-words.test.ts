@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { actorWords, changeWords, valueWords } from './audit-words.ts';
+import { actorWords, changeWords, valuesWords, valueWords } from './audit-words.ts';
 
 const event = {
   id: 'aud_1',
@@ -46,6 +46,14 @@ test('a refused link, with the reason', () => {
   expect(changeWords({ ...refused, fields: ['usedAt'], changes: [] })).toBe(
     'Refused sign-in link Kim: it was used before',
   );
+});
+
+test.each([
+  ['created', 'test'],
+  ['deleted', 'live'],
+  ['updated', 'live → test'],
+] as const)('the values of a resource that was %s', (action, words) => {
+  expect(valuesWords(action, { from: 'live', to: 'test' })).toBe(words);
 });
 
 test.each([

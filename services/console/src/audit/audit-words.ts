@@ -58,9 +58,18 @@ export function changeWords({ action, resource, fields, changes }: AuditEvent): 
   const details = fields.map((field) => {
     if (action === 'refused') return REASONS[field] ?? field;
     const change = changes.find((each) => each.field === field);
-    return change === undefined ? field : `${field} ${valueWords(change.from)} → ${valueWords(change.to)}`;
+    return change === undefined ? field : `${field} ${valuesWords(action, change)}`;
   });
   return details.length === 0 ? what : `${what}: ${details.join(', ')}`;
+}
+
+/** Old and new value of a field; only the one that there is if the resource was created or deleted. */
+export function valuesWords(
+  action: AuditEvent['action'],
+  { from, to }: Pick<AuditEvent['changes'][number], 'from' | 'to'>,
+): string {
+  if (action === 'created') return valueWords(to);
+  return action === 'deleted' ? valueWords(from) : `${valueWords(from)} → ${valueWords(to)}`;
 }
 
 /** A value of a field, e.g. `videos:read, videos:write`. */

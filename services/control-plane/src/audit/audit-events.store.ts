@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import { ACCESS_COLUMNS, accessValues } from '../db/access-event.ts';
+import type { Actor } from '../db/actor.ts';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import type { AuditEventRow } from '../db/schema.ts';
@@ -49,4 +51,11 @@ export async function deleteOldAuditEvents(db: Database): Promise<number> {
     )
     .executeTakeFirst();
   return Number(numDeletedRows);
+}
+
+/** Records an export of the audit log. */
+export async function recordExport(db: Database, workspaceId: string, actor: Actor): Promise<void> {
+  await sql`insert into audit_events ${ACCESS_COLUMNS}
+    select ${workspaceId}, ${actor.id}, ${actor.type}, ${actor.name}, 'audit_log', ${workspaceId}, '{}'::text[],
+      ${accessValues('exported', sql.lit(actor.operation), actor.requestId)}`.execute(db);
 }

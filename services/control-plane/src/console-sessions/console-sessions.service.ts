@@ -1,7 +1,6 @@
 import { newId } from '@framelane/contracts/ids';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
-import { recordSignIns, refuseCode, signOut } from '../audit/accesses.store.ts';
 import type { Credential, VerifiedSession } from '../auth/authentication.ts';
 import { LastUse } from '../auth/last-use.ts';
 import { RequestCoalescing } from '../auth/request-coalescing.ts';
@@ -23,6 +22,7 @@ import {
   touchSession,
   type UsedSession,
 } from './console-sessions.store.ts';
+import { recordSignIns, refuseCode, signOut } from './session-events.store.ts';
 
 /** 43 base62 characters carry 256 bits. The log redacts secrets with this prefix. */
 const newSecret = (kind: 'code' | 'session') => `console_${kind}_${randomBase62(43)}`;

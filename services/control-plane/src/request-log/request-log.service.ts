@@ -56,6 +56,9 @@ export class RequestLogService {
       firstAt: group.first_at.toISOString(),
       lastAt: group.last_at.toISOString(),
       lastId: group.last_id,
+      daily: Object.entries(group.days)
+        .map(([day, count]) => ({ day, count }))
+        .toSorted((a, b) => a.day.localeCompare(b.day)),
     }));
   }
 

@@ -197,12 +197,17 @@ export async function findRequest(
   return requestsOf(db, workspaceId, {}).selectAll().where('id', '=', id).executeTakeFirst();
 }
 
+/** What the requests of a group have in common. */
+const GROUPED = ['problem_code', 'status', 'method', 'route'] as const;
+
 /** Failed requests with the same problem at the same operation. */
-export type ErrorGroup = Pick<RequestLogRow, 'problem_code' | 'status' | 'method' | 'route'> & {
+export type ErrorGroup = Pick<RequestLogRow, (typeof GROUPED)[number]> & {
   count: number;
   first_at: Date;
   last_at: Date;
   last_id: string;
+  /** How many of each day in UTC. */
+  days: Record<string, number>;
 };
 
 /** The groups of failed requests, the most frequent first. */
@@ -212,16 +217,28 @@ export async function groupErrors(
   filter: RequestFilter,
   limit: number,
 ): Promise<ErrorGroup[]> {
-  return requestsOf(db, workspaceId, filter)
+  const ofDays = requestsOf(db, workspaceId, filter)
     .where('status', '>=', 400)
     .select(({ fn }) => [
-      ...(['problem_code', 'status', 'method', 'route'] as const),
+      ...GROUPED,
+      sql<string>`(created_at at time zone 'UTC')::date::text`.as('day'),
       fn.countAll<number>().as('count'),
       fn.min('created_at').as('first_at'),
       fn.max('created_at').as('last_at'),
       sql<string>`(array_agg(id order by created_at desc, id desc))[1]`.as('last_id'),
     ])
-    .groupBy(['problem_code', 'status', 'method', 'route'])
+    .groupBy([...GROUPED, 'day']);
+  return db
+    .selectFrom(ofDays.as('of_days'))
+    .select(({ fn }) => [
+      ...GROUPED,
+      sql<number>`sum(count)::int`.as('count'),
+      fn.min('first_at').as('first_at'),
+      fn.max('last_at').as('last_at'),
+      sql<string>`(array_agg(last_id order by day desc))[1]`.as('last_id'),
+      sql<Record<string, number>>`jsonb_object_agg(day, count)`.as('days'),
+    ])
+    .groupBy(GROUPED)
     .orderBy('count', 'desc')
     .orderBy('last_id', 'desc')
     .limit(limit)
