@@ -40,6 +40,18 @@ test('a change of values, beside a field without', () => {
   );
 });
 
+test('the limits and the log of the workspace have no id', () => {
+  const limits = { type: 'limits', id: 'ws_1', part: null } as const;
+  const changes = [{ field: 'videos', from: 500, to: 1000 }];
+  expect(changeWords({ ...event, resource: limits, fields: ['videos'], changes })).toBe(
+    'Updated limits of the workspace: videos 500 → 1000',
+  );
+  const log = { type: 'audit_log', id: 'ws_1', part: null } as const;
+  expect(changeWords({ ...event, action: 'exported', resource: log, fields: [], changes: [] })).toBe(
+    'Exported the audit log',
+  );
+});
+
 test('a refused link, with the reason', () => {
   const resource = { type: 'sign_in_link', id: 'Kim', part: null } as const;
   const refused = { ...event, action: 'refused', resource, changes: [] } as const;

@@ -17,7 +17,7 @@ const RESOURCES: Record<AuditEvent['resource']['type'], string> = {
   auto_captions: 'generated captions',
   watermark: 'watermark',
   webhook: 'webhook',
-  audit_log: 'audit log of',
+  audit_log: 'the audit log',
 };
 
 const DONE: Record<AuditEvent['action'], string> = {
@@ -29,6 +29,9 @@ const DONE: Record<AuditEvent['action'], string> = {
   refused: 'Refused',
   exported: 'Exported',
 };
+
+/** Resources of which the workspace has one: their id says nothing. */
+const SINGLE: ReadonlySet<string> = new Set(['limits', 'audit_log']);
 
 /** Why a sign-in link was refused. */
 const REASONS: Record<string, string> = { usedAt: 'it was used before', expiresAt: 'it has expired' };
@@ -54,7 +57,8 @@ export const ACTIONS = Object.keys(DONE) as AuditEvent['action'][];
 /** What was done, e.g. `Updated video vid_1: playbackPolicy public → signed, title`. */
 export function changeWords({ action, resource, fields, changes }: AuditEvent): string {
   const part = resource.part === null || resource.part === '' ? '' : ` ${resource.part} of`;
-  const what = `${DONE[action]} ${RESOURCES[resource.type]}${part} ${resource.id}`;
+  const id = SINGLE.has(resource.type) ? '' : ` ${resource.id}`;
+  const what = `${DONE[action]} ${RESOURCES[resource.type]}${part}${id}`;
   const details = fields.map((field) => {
     if (action === 'refused') return REASONS[field] ?? field;
     const change = changes.find((each) => each.field === field);
