@@ -2404,7 +2404,8 @@ export interface paths {
         };
         /**
          * Group failed requests
-         * @description Returns the failed requests of the last 7 days, grouped by problem and operation: up to 100 groups, the most frequent first.
+         * @description Returns the failed requests of the last 7 days, grouped by problem and operation: up to 100 groups, the most frequent first, with
+         *     the number of each day.
          */
         get: operations["listRequestErrors"];
         put?: never;
@@ -2432,8 +2433,8 @@ export interface paths {
         };
         /**
          * List audit events
-         * @description Returns who changed what in the workspace in the last 90 days, newest first. An event is written in the transaction of its change,
-         *     and nobody can change it. It has the names of changed fields, but not their values.
+         * @description Returns who did what in the workspace in the last 90 days, newest first: changes, sign-ins, sign-outs, and exports of this log. The event of a change is
+         *     written in its transaction, and no request can change it. It has the names of changed fields, and values only of fields without texts.
          */
         get: operations["listAuditEvents"];
         put?: never;
@@ -5209,6 +5210,20 @@ export interface components {
             responseHeaders: components["schemas"]["LoggedHeaders"];
             responseBody: components["schemas"]["LoggedBody"];
         };
+        /** @description The failed requests of a group on one day. */
+        RequestErrorDay: {
+            /**
+             * Format: date
+             * @description The day in UTC.
+             * @example 2026-11-21
+             */
+            day: string;
+            /**
+             * @description The number of such requests on this day.
+             * @example 9
+             */
+            count: number;
+        };
         /** @description The requests with the same problem at the same operation. */
         RequestError: {
             /**
@@ -5253,6 +5268,8 @@ export interface components {
              * @example log_01m7y5g5zrfqetgq3aab1b2c3d
              */
             lastId: string;
+            /** @description The number on each day that had some, the oldest first. Days are in UTC. */
+            daily: components["schemas"]["RequestErrorDay"][];
         };
         /** @description The failed requests in groups. */
         RequestErrors: {
@@ -5262,12 +5279,12 @@ export interface components {
         /** @description Who made the change. */
         AuditActor: {
             /**
-             * @description An API key, a person whom a provider has signed in to the console, the session of a sign-in link, or the administrators' command line.
+             * @description An API key, a person whom a provider has signed in to the console, a sign-in link or its session, or the administrators' command line.
              * @enum {string}
              */
             type: "api_key" | "person" | "link" | "command_line";
             /**
-             * @description The key or the session; `null` for the command line.
+             * @description The key or the session; `null` for the command line and for a refused sign-in link.
              * @example key_01m7y5g5zrfqetgq284dgbj6sj
              */
             id: string | null;
@@ -5283,9 +5300,9 @@ export interface components {
              * @description The kind of resource.
              * @enum {string}
              */
-            type: "workspace" | "limits" | "api_key" | "person" | "sign_in_link" | "session" | "video" | "captions" | "chapters" | "poster" | "download" | "auto_captions" | "watermark" | "webhook";
+            type: "workspace" | "limits" | "api_key" | "person" | "sign_in_link" | "session" | "video" | "captions" | "chapters" | "poster" | "download" | "auto_captions" | "watermark" | "webhook" | "audit_log";
             /**
-             * @description Its id. For captions, chapters, posters and downloads that of the video, for a person the e-mail address, for a link its name.
+             * @description Its id. For captions, chapters, posters and downloads that of the video, for a person the e-mail address, for a link its name, for the limits and the audit log that of the workspace.
              * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
              */
             id: string;
@@ -5295,7 +5312,25 @@ export interface components {
              */
             part: string | null;
         };
-        /** @description A change of one resource. */
+        /** @description A field before and after a change. */
+        AuditChange: {
+            /**
+             * @description The name of the field.
+             * @example playbackPolicy
+             */
+            field: string;
+            /**
+             * @description The value before; `null` if it had none, as before a resource was created.
+             * @example public
+             */
+            from: string | number | boolean | string[] | null;
+            /**
+             * @description The value after; `null` if it has none, as after a resource was deleted.
+             * @example signed
+             */
+            to: string | number | boolean | string[] | null;
+        };
+        /** @description A change of one resource, a sign-in or sign-out, or an export. */
         AuditEvent: {
             /**
              * @description The event.
@@ -5304,13 +5339,13 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When the change was made.
+             * @description When it happened.
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
             actor: components["schemas"]["AuditActor"];
             /**
-             * @description The `operationId` of the request, or the command of the command line.
+             * @description The `operationId` of the request, the command of the command line, or `openIdSignIn` for a sign-in at an OpenID Connect provider.
              * @example updateVideo
              */
             operation: string;
@@ -5320,18 +5355,21 @@ export interface components {
              */
             requestId: string | null;
             /**
-             * @description What was done. A revoked key is `deleted`.
+             * @description What was done. A revoked key is `deleted`. A sign-in link is `refused` if it was used before or has expired; the log has only the first such
+             *     use of a link.
              * @enum {string}
              */
-            action: "created" | "updated" | "deleted";
+            action: "created" | "updated" | "deleted" | "signed_in" | "signed_out" | "refused" | "exported";
             resource: components["schemas"]["AuditResource"];
             /**
-             * @description The names of the fields that an update changed, without their values.
+             * @description The names of the fields that an update changed. For a refused sign-in link the reason: `usedAt` or `expiresAt`.
              * @example [
              *       "playbackPolicy"
              *     ]
              */
             fields: string[];
+            /** @description Old and new values of fields that are numbers, booleans, times or members of enumerations, such as permissions and limits. Texts are not recorded. */
+            changes: components["schemas"]["AuditChange"][];
         };
         /** @description One page of audit events. */
         AuditEventPage: {
@@ -7149,8 +7187,10 @@ export interface components {
          * @example key_01m7y5g5zrfqetgq284dgbj6sj
          */
         ActorId: string;
+        /** @description Only events of this kind. */
+        Action: "created" | "updated" | "deleted" | "signed_in" | "signed_out" | "refused" | "exported";
         /** @description Only changes of this kind of resource. */
-        ResourceType: "workspace" | "limits" | "api_key" | "person" | "sign_in_link" | "session" | "video" | "captions" | "chapters" | "poster" | "download" | "auto_captions" | "watermark" | "webhook";
+        ResourceType: "workspace" | "limits" | "api_key" | "person" | "sign_in_link" | "session" | "video" | "captions" | "chapters" | "poster" | "download" | "auto_captions" | "watermark" | "webhook" | "audit_log";
         /**
          * @description Only changes of this resource.
          * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
@@ -12941,7 +12981,17 @@ export interface operations {
                      *           "count": 17,
                      *           "firstAt": "2026-11-20T09:00:00.000Z",
                      *           "lastAt": "2026-11-21T09:00:00.000Z",
-                     *           "lastId": "log_01m7y5g5zrfqetgq3aab1b2c3d"
+                     *           "lastId": "log_01m7y5g5zrfqetgq3aab1b2c3d",
+                     *           "daily": [
+                     *             {
+                     *               "day": "2026-11-20",
+                     *               "count": 8
+                     *             },
+                     *             {
+                     *               "day": "2026-11-21",
+                     *               "count": 9
+                     *             }
+                     *           ]
                      *         }
                      *       ]
                      *     }
@@ -12969,6 +13019,8 @@ export interface operations {
                  * @example key_01m7y5g5zrfqetgq284dgbj6sj
                  */
                 actorId?: components["parameters"]["ActorId"];
+                /** @description Only events of this kind. */
+                action?: components["parameters"]["Action"];
                 /** @description Only changes of this kind of resource. */
                 resourceType?: components["parameters"]["ResourceType"];
                 /**
@@ -13036,6 +13088,13 @@ export interface operations {
                      *           },
                      *           "fields": [
                      *             "playbackPolicy"
+                     *           ],
+                     *           "changes": [
+                     *             {
+                     *               "field": "playbackPolicy",
+                     *               "from": "public",
+                     *               "to": "signed"
+                     *             }
                      *           ]
                      *         }
                      *       ],
@@ -13062,6 +13121,8 @@ export interface operations {
                  * @example key_01m7y5g5zrfqetgq284dgbj6sj
                  */
                 actorId?: components["parameters"]["ActorId"];
+                /** @description Only events of this kind. */
+                action?: components["parameters"]["Action"];
                 /** @description Only changes of this kind of resource. */
                 resourceType?: components["parameters"]["ResourceType"];
                 /**
@@ -13108,7 +13169,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example id,createdAt,actorType,actorId,actorName,operation,requestId,action,resourceType,resourceId,resourcePart,fields */
+                    /** @example id,createdAt,actorType,actorId,actorName,operation,requestId,action,resourceType,resourceId,resourcePart,fields,changes */
                     "text/csv": string;
                 };
             };

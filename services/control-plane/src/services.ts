@@ -87,7 +87,7 @@ export function createServices(
     eventList: new EventListService(db),
     audit: new AuditService(db),
     requestLog: new RequestLogService(db),
-    requestRecorder: config.requestLog ? new RequestRecorder({ db, logger, metrics }) : undefined,
+    requestRecorder: config.requestLog ? new RequestRecorder({ clock, db, logger, metrics }) : undefined,
     idempotency: new IdempotencyService({ db, logger }),
     resealing: new ResealingService({ db, logger, contentKeys, webhookKeys, importKeys }),
     system: new SystemService({

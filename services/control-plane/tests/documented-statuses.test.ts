@@ -714,7 +714,12 @@ const KEYED = documentedResponses().filter(({ apiKey, status }) => apiKey === 'r
 const WITHOUT_AUDIT = ['createPlaybackToken', 'testWebhook', 'redeliverWebhookDelivery'];
 
 test('the audit log has the changes of all operations above', async () => {
-  const rows = await plane.db.selectFrom('audit_events').select('operation').distinct().execute();
+  const rows = await plane.db
+    .selectFrom('audit_events')
+    .select('operation')
+    .where('action', 'in', ['created', 'updated', 'deleted'])
+    .distinct()
+    .execute();
   const changing = new Set(
     KEYED.flatMap(({ method, operationId }) => (method === 'get' ? [] : [operationId])),
   );

@@ -1,5 +1,6 @@
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Database } from '../db/database.ts';
+import { createDayPartitions, dropDayPartitions } from '../db/day-partitions.ts';
 import {
   type ChangedDay,
   countViewers,
@@ -8,7 +9,7 @@ import {
   findChangedDays,
   rollUp,
 } from './roll-up.store.ts';
-import { createPartitions, deleteDiscarded, dropPartitions } from './view-sessions.store.ts';
+import { deleteDiscarded } from './view-sessions.store.ts';
 import { deleteOldSalts } from './visitors.store.ts';
 
 /** Days of videos that one round sums up. */
@@ -57,10 +58,10 @@ export class RollUpService {
    */
   async keepDays(): Promise<void> {
     const steps = [
-      () => createPartitions(this.#db),
+      () => createDayPartitions(this.#db, 'view_sessions'),
       () => deleteOldSalts(this.#db),
       () => this.rollUp(),
-      () => dropPartitions(this.#db, REPORT_DAYS),
+      () => dropDayPartitions(this.#db, 'view_sessions', REPORT_DAYS),
       () => deleteOldFigures(this.#db, this.#retentionDays),
     ];
     await forEachSettled(steps, (step) => step());

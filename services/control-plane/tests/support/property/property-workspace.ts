@@ -6,6 +6,7 @@ import { jpegOf } from '@framelane/test-kit/jpeg';
 import { pngOf } from '@framelane/test-kit/png';
 import { newApiKeySecret } from '../../../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../../../src/api-keys/api-keys.service.ts';
+import { storeRequests } from '../../../src/request-log/request-log.store.ts';
 import type { TestControlPlane } from '../control-plane.ts';
 import { makeDownload } from '../derivations.ts';
 import { FOLDER, sampleManifest } from '../manifest.ts';
@@ -161,11 +162,11 @@ export class PropertyWorkspace {
   /** An entry of the request log, which has those of the first requests only after a second. */
   async #logRequest(): Promise<string> {
     const id = newId('log');
-    await this.#plane.db
-      .insertInto('request_log')
-      .values({
+    const workspaceId = this.#known.ws[0] ?? '';
+    await storeRequests(this.#plane.db, workspaceId, [
+      {
         id,
-        workspace_id: this.#known.ws[0] ?? '',
+        workspace_id: workspaceId,
         request_id: 'req_1',
         key_id: this.#known.key[0] ?? '',
         key_last4: 'AeLJ',
@@ -176,14 +177,14 @@ export class PropertyWorkspace {
         status: 404,
         problem_code: 'video_not_found',
         duration_ms: 3,
-        request_headers: {},
+        request_headers: '{}',
         request_body: null,
-        response_headers: {},
+        response_headers: '{}',
         response_body: '{}',
         bytes: 400,
         created_at: new Date(),
-      })
-      .execute();
+      },
+    ]);
     return id;
   }
 
