@@ -71,6 +71,9 @@ export interface paths {
          *
          *     With the `ETag` of the last response to the same URL in `If-None-Match`, the response is 304 while nothing on the page has
          *     changed.
+         *
+         *     With `total=true`, the response also says how many videos match. Counting reads up to 10,000 videos: the newest ones that match
+         *     `status`, `environment` and the times. In a larger list, `exact` is false, and the number is the least that it can be.
          */
         get: operations["listVideos"];
         put?: never;
@@ -3608,6 +3611,19 @@ export interface components {
          * @description An RFC 3339 time, e.g. `2026-11-21T09:00:00Z`. In a query, encode `+` as `%2B`.
          */
         Time: string;
+        /**
+         * @description How many videos match the filters, on all pages. Absent unless the request has `total=true`.
+         * @example {
+         *       "count": 323,
+         *       "exact": true
+         *     }
+         */
+        VideoTotal: {
+            /** @description The number of videos. If `exact` is false, there are at least so many. */
+            count: number;
+            /** @description Whether the number is exact. In a list of up to 10,000 videos it always is. */
+            exact: boolean;
+        };
         /** @description One page of videos. */
         VideoPage: {
             /** @description The videos, in the requested order. */
@@ -3616,6 +3632,7 @@ export interface components {
             nextCursor: string | null;
             /** @description Whether there is a next page. */
             hasMore: boolean;
+            total?: components["schemas"]["VideoTotal"];
         };
         /** @description A JSON merge patch (RFC 7396). Omitted fields stay as they are. */
         VideoPatch: {
@@ -7399,6 +7416,8 @@ export interface operations {
                 tag?: string;
                 /** @description By time of creation, newest (`desc`) or oldest (`asc`) first. */
                 order?: "asc" | "desc";
+                /** @description Whether the response has `total`, the number of videos on all pages. */
+                total?: boolean;
             };
             header?: {
                 /**

@@ -182,6 +182,18 @@ describe('GET /videos', () => {
     expect(ids(await get('/videos?tag=sea&status=ready'))).toEqual([]);
   });
 
+  test('has the total of all pages, if it is asked for', async () => {
+    for (const query of [within, `${within}&q=part`, `${within}&status=ready`]) {
+      const { body: all } = await get(`/videos?${query}&limit=100`);
+      const { body } = await get(`/videos?${query}&limit=2&total=true`);
+      expect(body.data).toEqual(all.data.slice(0, 2));
+      expect(body.total).toEqual({ count: all.data.length, exact: true });
+    }
+    for (const query of ['', '&total=false']) {
+      expect((await get(`/videos?${within}${query}`)).body).not.toHaveProperty('total');
+    }
+  });
+
   test('has no deleted videos, with or without filters', async () => {
     const { videoId } = await plane.ticket({ filename: 'deleted.mp4' });
     const lists = () =>

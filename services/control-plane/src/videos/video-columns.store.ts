@@ -68,7 +68,7 @@ type ListQuery = NonNullable<operations['listVideos']['parameters']['query']>;
 /** Which videos a list has. Absent filters match all videos. */
 export type VideoFilter = Omit<
   ListQuery,
-  'status' | 'createdAfter' | 'createdBefore' | 'q' | 'order' | 'limit' | 'cursor'
+  'status' | 'createdAfter' | 'createdBefore' | 'q' | 'order' | 'limit' | 'cursor' | 'total'
 > & {
   statuses?: readonly VideoRow['status'][];
   createdAfter?: Date | undefined;

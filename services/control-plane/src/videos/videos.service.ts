@@ -3,6 +3,7 @@ import type { DownloadName } from '@framelane/contracts/outputs/download';
 import type { PackagingName } from '@framelane/contracts/packaging';
 import type { AlternativeCodec } from '@framelane/contracts/renditions';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { components } from '@framelane/openapi/types';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
 import { storedSource } from '../artifacts/artifacts.service.ts';
@@ -29,6 +30,7 @@ import { changesOf, type VideoPatch } from './video-patch.ts';
 import { toVideoRecord, type VideoDetails, type VideoRecord } from './video-record.ts';
 import {
   countTasks,
+  countVideos,
   findVideo,
   insertVideo,
   listAttempts,
@@ -143,6 +145,11 @@ export class VideosService {
       page: toPage(rows, request.limit, (row) => toVideoRecord(row, this.#deps.baseUrl)),
       versions: rows.map(({ version }) => version),
     };
+  }
+
+  /** How many videos match, up to a limit. */
+  count(workspaceId: string, filter: VideoFilter): Promise<components['schemas']['VideoTotal']> {
+    return countVideos(this.#deps.db, workspaceId, filter);
   }
 
   /** The versions that `list` would resolve with, for a fraction of its cost. */

@@ -31,6 +31,9 @@ type NarrowedFilter = VideoFilter & { among: string[] | undefined };
 /** A tag of at most this many videos is rare. */
 const RARE_TAG_VIDEOS = 500;
 
+/** The most videos that a count reads, whatever the workspace has. */
+const COUNTED_VIDEOS = 10_000;
+
 /** A video that waits for its upload; it is removed after `removeInSeconds`, unless that is null. */
 export type NewVideo = Pick<VideoRow, 'id' | 'environment' | 'filename'> &
   Partial<OwnFields & Pick<VideoRow, 'packaging' | 'hdr'>> & {
@@ -150,6 +153,40 @@ export async function listVideoVersions(
     .select(versionOf)
     .execute();
   return rows.map(({ version }) => version);
+}
+
+/**
+ * How many living videos of a workspace match the filter. Bounded: it reads the newest videos that match the part of the filter that indexes
+ * answer, and looks for the tag and the title only in these. If there are more, the count is the least that it can be.
+ */
+export async function countVideos(
+  db: Database,
+  workspaceId: string,
+  filter: VideoFilter,
+): Promise<{ count: number; exact: boolean }> {
+  const { read, matching } = await countedVideos(
+    db,
+    workspaceId,
+    await narrowed(db, workspaceId, filter),
+  ).executeTakeFirstOrThrow();
+  return { count: Math.min(matching, COUNTED_VIDEOS), exact: read <= COUNTED_VIDEOS };
+}
+
+/** The query of a count: how many videos it has read, up to one more than it may count, and how many of them match. */
+export function countedVideos(db: Database, workspaceId: string, filter: NarrowedFilter) {
+  const { tag, titleContains = [], ...indexed } = filter;
+  const others = { titleContains, ...(tag !== undefined && { tag }) };
+  const candidates = pageOfVideos(db, workspaceId, indexed, {
+    order: 'desc',
+    after: undefined,
+    limit: COUNTED_VIDEOS,
+  });
+  return db
+    .selectFrom(candidates.selectAll().as('videos'))
+    .select((eb) => [
+      sql<number>`count(*)::int`.as('read'),
+      sql<number>`count(*) filter (where ${conditionOf(eb, others)})::int`.as('matching'),
+    ]);
 }
 
 /**
