@@ -1,10 +1,10 @@
-import { unwrap, type Video } from '@framelane/client';
+import { type Schemas, unwrap, type Video } from '@framelane/client';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../api/api.ts';
-import { videoPollInterval } from '../api/live.ts';
+import { pollInterval, videoPollInterval } from '../api/live.ts';
 import { isGone } from '../api/problem.ts';
 import { useSession } from '../sign-in/session.ts';
-import { type ListAddress, toQuery } from './list-address.ts';
+import { type ListAddress, toFilter, toQuery } from './list-address.ts';
 import type { Timeline } from './timeline-words.ts';
 import { renewAfter } from './token-renewal.ts';
 
@@ -18,6 +18,18 @@ export function useVideoPage(address: ListAddress) {
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => videoPollInterval(state.data?.data ?? []),
   });
+}
+
+/** How many videos are on all pages; undefined until it is known. Polled less often than the page: it costs more. */
+export function useTotal(address: ListAddress): Schemas['VideoTotal'] | undefined {
+  const { environment } = useSession();
+  const query = { ...toFilter(address), environment, limit: 1, total: true };
+  const { data } = useQuery({
+    queryKey: ['videos', 'total', query],
+    queryFn: ({ signal }) => unwrap(api.GET('/videos', { params: { query }, signal })),
+    refetchInterval: pollInterval(false),
+  });
+  return data?.total;
 }
 
 /** One video, which is polled. */

@@ -2,7 +2,7 @@ import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
 import type { AlternativeCodec } from '@framelane/contracts/renditions';
 import type { components } from '@framelane/openapi/types';
 import { activeTraceparent } from '@framelane/service-kit/tracing';
-import { type ExpressionBuilder, sql } from 'kysely';
+import { type AliasedExpression, type ExpressionBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { inSeconds } from '../db/due-rows.ts';
 import { ENVIRONMENTS } from '../db/environments.ts';
@@ -176,11 +176,12 @@ export async function countVideos(
 export function countedVideos(db: Database, workspaceId: string, filter: NarrowedFilter) {
   const { tag, titleContains = [], ...indexed } = filter;
   const others = { titleContains, ...(tag !== undefined && { tag }) };
-  const candidates = pageOfVideos(db, workspaceId, indexed, {
-    order: 'desc',
-    after: undefined,
-    limit: COUNTED_VIDEOS,
-  });
+  const page = { order: 'desc', after: undefined, limit: COUNTED_VIDEOS } as const;
+  // Only a search has to be in the newest ones. Sorting them costs more than reading them.
+  const candidates =
+    tag === undefined && titleContains.length === 0
+      ? db.selectFrom(pagesOfKinds(db, workspaceId, indexed, page)).limit(COUNTED_VIDEOS + 1)
+      : pageOfVideos(db, workspaceId, indexed, page);
   return db
     .selectFrom(candidates.selectAll().as('videos'))
     .select((eb) => [
@@ -217,8 +218,19 @@ export function fewWithTag(db: Database, workspaceId: string, tag: string) {
 }
 
 function pageOfVideos(db: Database, workspaceId: string, filter: NarrowedFilter, page: VideoPageRequest) {
-  const { among, ...wanted } = filter;
   const { order, limit } = page;
+  const listed = pagesOfKinds(db, workspaceId, filter, page);
+  return keysetPage(db.selectFrom(listed), 'videos', { order, limit, after: undefined });
+}
+
+/** The page of each kind of video that the filter matches, one after the other. */
+function pagesOfKinds(
+  db: Database,
+  workspaceId: string,
+  filter: NarrowedFilter,
+  page: VideoPageRequest,
+): AliasedExpression<VideoRow & { row_version: string }, 'videos'> {
+  const { among, ...wanted } = filter;
   const matching = db
     .selectFrom('videos')
     .selectAll()
@@ -230,19 +242,15 @@ function pageOfVideos(db: Database, workspaceId: string, filter: NarrowedFilter,
   const ofAnyKind = keysetPage(matching, 'videos', page);
   const kinds = kindsOf(filter);
   // One index scan for each kind: a single scan would read past the rows of all other kinds.
-  const listed =
-    kinds === null
-      ? ofAnyKind
-      : db
-          .selectFrom(kinds.as('kind'))
-          .innerJoinLateral(
-            ofAnyKind
-              .where(sql<boolean>`(environment, status) = (kind.environment, kind.status)`)
-              .as('of_kind'),
-            (join) => join.onTrue(),
-          )
-          .selectAll('of_kind');
-  return keysetPage(db.selectFrom(listed.as('videos')), 'videos', { order, limit, after: undefined });
+  if (kinds === null) return ofAnyKind.as('videos');
+  return db
+    .selectFrom(kinds.as('kind'))
+    .innerJoinLateral(
+      ofAnyKind.where(sql<boolean>`(environment, status) = (kind.environment, kind.status)`).as('of_kind'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('of_kind')
+    .as('videos');
 }
 
 /** Every pair of environment and status that the filter matches, once; null when it matches all. */
