@@ -70,7 +70,7 @@ export function BulkDialog({ action, videos, onClose }: BulkDialogProps) {
       {progress === undefined ? (
         <BulkForm
           action={action}
-          count={chosen.length}
+          videos={chosen}
           others={videos.length - chosen.length}
           typed={typed}
           onType={setTyped}

@@ -1,3 +1,4 @@
+import type { Video } from '@framelane/client';
 import { Stack, Text, TextInput } from '@mantine/core';
 import { FormButtons } from '../ui/form-buttons.tsx';
 import { readTags } from './bulk.ts';
@@ -6,8 +7,8 @@ import { BULK_WORDS, consequencesOf, videosOf } from './bulk-words.ts';
 
 type BulkFormProps = {
   action: BulkAction;
-  /** How many videos the action changes, and how many of the chosen ones it cannot change. */
-  count: number;
+  /** Those that the action changes, and how many of the chosen ones it cannot change. */
+  videos: readonly Video[];
   others: number;
   typed: string;
   onType: (typed: string) => void;
@@ -16,7 +17,8 @@ type BulkFormProps = {
 };
 
 /** What a bulk action does, and what it has to know: the tags, or that so many videos are meant. */
-export function BulkForm({ action, count, others, typed, onType, onSubmit, onCancel }: BulkFormProps) {
+export function BulkForm({ action, videos, others, typed, onType, onSubmit, onCancel }: BulkFormProps) {
+  const count = videos.length;
   const isDeletion = action === 'delete';
   const hasTags = action === 'add' || action === 'remove';
   const isValid = isDeletion
@@ -32,7 +34,7 @@ export function BulkForm({ action, count, others, typed, onType, onSubmit, onCan
       }}
     >
       <Stack>
-        {consequencesOf(action, count, others).map((sentence) => (
+        {consequencesOf(action, videos, others).map((sentence) => (
           <Text key={sentence}>{sentence}</Text>
         ))}
         {(isDeletion || hasTags) && (

@@ -6,7 +6,7 @@ import { canImportAgain, importAgain } from './import-again.ts';
 
 type Api = ReturnType<typeof apiIn>;
 
-export type BulkAction = 'delete' | 'add' | 'remove' | 'retry' | 'import';
+export type BulkAction = 'delete' | 'add' | 'remove' | 'retry';
 
 /** What a bulk action has done that its own retry or an undo has to know. */
 export type Made = {
@@ -21,9 +21,12 @@ const PATIENT = { retries: 6 };
 
 /** Those of the videos that an action can change. The others stay as they are. */
 export function changeable(action: BulkAction, videos: readonly Video[]): readonly Video[] {
-  if (action === 'retry') return videos.filter(({ retryable }) => retryable);
-  if (action === 'import') return videos.filter(canImportAgain);
-  return videos;
+  return action === 'retry' ? videos.filter(canRetry) : videos;
+}
+
+/** Whether a failed video can become ready without another upload: by its stored file, or by another import. */
+export function canRetry(video: Video): boolean {
+  return video.retryable || canImportAgain(video);
 }
 
 /** The requests for one video. `tags` are those to add or to remove. */
@@ -37,12 +40,12 @@ export function taskOf(
     case 'delete':
       return ({ id }) => deleteVideo(api, id);
     case 'retry':
-      return ({ id }) => api.videos.retry(id, PATIENT);
-    case 'import':
       return async (video) => {
+        if (!canImportAgain(video)) return api.videos.retry(video.id, PATIENT);
+        // A repeat after a failed deletion does not import the file twice.
         if (!made.imported.has(video.id)) await api.videos.import(importAgain(video), PATIENT);
         made.imported.add(video.id);
-        await deleteVideo(api, video.id);
+        return deleteVideo(api, video.id);
       };
     case 'add':
     case 'remove':

@@ -1,33 +1,37 @@
+import type { Video } from '@framelane/client';
 import type { Progress } from './bulk.ts';
 import type { BulkAction } from './bulk-tasks.ts';
+import { canImportAgain } from './import-again.ts';
 
 export const BULK_WORDS = {
   delete: { title: 'Delete videos', submit: 'Delete', done: 'deleted' },
   add: { title: 'Add tags', submit: 'Add', done: 'changed' },
   remove: { title: 'Remove tags', submit: 'Remove', done: 'changed' },
   retry: { title: 'Retry videos', submit: 'Retry', done: 'begun again' },
-  import: { title: 'Import again', submit: 'Import again', done: 'begun again' },
 } as const satisfies Record<BulkAction, object>;
 
-/** What a bulk action does to `count` videos, in sentences; `others` of those that were chosen it cannot change. */
-export function consequencesOf(action: BulkAction, count: number, others: number): string[] {
+/** What a bulk action does to videos, in sentences; `others` of those that were chosen it cannot change. */
+export function consequencesOf(action: BulkAction, videos: readonly Video[], others: number): string[] {
   switch (action) {
     case 'delete':
       return [
-        `${videosOf(count)}, their files and their streams are deleted at once. This cannot be undone.`,
+        `${videosOf(videos.length)}, their files and their streams are deleted at once. This cannot be undone.`,
       ];
-    case 'retry':
+    case 'retry': {
+      const imports = videos.filter(canImportAgain).length;
+      const transcodes = videos.length - imports;
       return [
-        ...(count === 0 ? [] : [`${videosOf(count)}: Framelane transcodes the stored file again.`]),
-        ...(others === 0
-          ? []
-          : [`${videosOf(others)} cannot be retried: the file is not stored, or would fail again.`]),
+        ...(transcodes > 0 ? [`${videosOf(transcodes)}: Framelane transcodes the stored file again.`] : []),
+        ...(imports > 0
+          ? [
+              `${videosOf(imports)}: Framelane imports the file again as a new video with the same details, and deletes the failed one. The query of a URL and request headers are not stored. If the server needs them, the import fails again.`,
+            ]
+          : []),
+        ...(others > 0
+          ? [`${videosOf(others)} cannot be retried: the file is not stored, or would fail again.`]
+          : []),
       ];
-    case 'import':
-      return [
-        `${videosOf(count)}: Framelane fetches the file again into a new video with the same details, and deletes the failed one.`,
-        'URLs are stored without their query, and without request headers. Where the server needs them, import the video by itself.',
-      ];
+    }
     case 'add':
     case 'remove':
       return [];

@@ -2,9 +2,8 @@ import { Button, Checkbox } from '@mantine/core';
 import ChevronDown from 'lucide-react/icons/chevron-down';
 import ChevronRight from 'lucide-react/icons/chevron-right';
 import CircleX from 'lucide-react/icons/circle-x';
-import type { BulkAction } from './bulk-tasks.ts';
+import { canRetry } from './bulk-tasks.ts';
 import type { FailureGroup } from './failure-groups.ts';
-import { canImportAgain } from './import-again.ts';
 import type { Selection } from './selection.ts';
 
 type FailureGroupRowProps = {
@@ -13,20 +12,15 @@ type FailureGroupRowProps = {
   onToggle: () => void;
   /** Undefined for somebody who cannot change videos. */
   selection: Selection | undefined;
-  onAction: (action: BulkAction, opener: Element) => void;
+  onRetry: (opener: Element) => void;
 };
 
 /** Videos that failed alike, in one line. Their own rows follow it while it is open. */
-export function FailureGroupRow({ group, isOpen, onToggle, selection, onAction }: FailureGroupRowProps) {
+export function FailureGroupRow({ group, isOpen, onToggle, selection, onRetry }: FailureGroupRowProps) {
   const { words, message, videos } = group;
   const Chevron = isOpen ? ChevronDown : ChevronRight;
   const ids = videos.map(({ id }) => id);
   const chosen = selection === undefined ? 0 : ids.filter(selection.has).length;
-  const action = videos.every(({ retryable }) => retryable)
-    ? ({ name: 'retry', words: 'Retry all' } as const)
-    : videos.every(canImportAgain)
-      ? ({ name: 'import', words: 'Import again' } as const)
-      : undefined;
   return (
     <li className="group" data-selected={chosen === ids.length}>
       {selection && (
@@ -51,14 +45,14 @@ export function FailureGroupRow({ group, isOpen, onToggle, selection, onAction }
         <span className="row-error">{message}</span>
       </div>
       <span className="group-action">
-        {selection && action && (
+        {selection && videos.some(canRetry) && (
           <Button
             size="compact-sm"
             variant="default"
-            onClick={({ currentTarget }) => onAction(action.name, currentTarget)}
-            aria-label={`${action.words}: ${words}`}
+            onClick={({ currentTarget }) => onRetry(currentTarget)}
+            aria-label={`Retry ${words}`}
           >
-            {action.words}
+            Retry all
           </Button>
         )}
       </span>

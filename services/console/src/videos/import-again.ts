@@ -5,12 +5,16 @@ export function canImportAgain({ status, import: imported, retryable, sourceFile
   return status === 'failed' && imported !== null && !retryable && !sourceFile.stored;
 }
 
-/** The import of the same file with the details of a video. Its URL has no query, and the headers of the first request are unknown. */
+/**
+ * The import of the same file with all that the first request asked for, except what is not stored: the query of the URL and the request
+ * headers.
+ */
 export function importAgain(video: Video): Schemas['ImportRequest'] {
-  const { filename, title, metadata, tags, playbackPolicy, keepSource, packaging } = video;
-  const { passthrough, allowedOrigins, audioOnly, import: imported } = video;
+  const { filename, title, metadata, tags, playbackPolicy, keepSource, packaging, hdr } = video;
+  const { passthrough, allowedOrigins, audioOnly, watermark, trim, codecs, downloads, autoCaptions } = video;
+  const languages = autoCaptions.flatMap(({ requestedLanguage }) => requestedLanguage ?? []);
   return {
-    url: imported?.url ?? '',
+    url: video.import?.url ?? '',
     filename,
     title,
     metadata,
@@ -18,8 +22,14 @@ export function importAgain(video: Video): Schemas['ImportRequest'] {
     playbackPolicy,
     keepSource,
     packaging,
+    hdr,
     ...(passthrough !== null && { passthrough }),
     ...(allowedOrigins !== null && { allowedOrigins }),
     ...(audioOnly === true && { audioOnly }),
+    ...(watermark !== null && { watermark }),
+    ...(trim !== null && { trim }),
+    ...(codecs.length > 0 && { codecs: codecs.map(({ codec }) => codec) }),
+    ...(downloads.length > 0 && { downloads: downloads.map(({ name }) => name) }),
+    ...(autoCaptions.length > 0 && { autoCaptions: languages.length > 0 ? languages : (true as const) }),
   };
 }

@@ -2,8 +2,7 @@ import type { Schemas, Video } from '@framelane/client';
 import { Button, Checkbox } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { ErrorAlert } from '../ui/error-alert.tsx';
-import type { BulkAction } from './bulk-tasks.ts';
-import { canImportAgain } from './import-again.ts';
+import { type BulkAction, canRetry } from './bulk-tasks.ts';
 import type { ListAddress } from './list-address.ts';
 import type { Selection } from './selection.ts';
 import { useAllVideos } from './use-all-videos.ts';
@@ -53,8 +52,7 @@ export function ListHead({ address, videos, total, selection, onAction }: ListHe
             <div className="bulk">
               {action('add', 'Add tags')}
               {action('remove', 'Remove tags')}
-              {selected.some(({ retryable }) => retryable) && action('retry', 'Retry')}
-              {selected.some(canImportAgain) && action('import', 'Import again')}
+              {selected.some(canRetry) && action('retry', 'Retry')}
               {action('delete', 'Delete', 'red')}
             </div>
           ) : (

@@ -37,10 +37,11 @@ export function VideoList({ ref, videos, total, address, isLoading }: VideoListP
     opener.current = button;
     setBulk({ action, videos: chosen });
   };
-  const row = (video: Video) => (
+  const row = (video: Video, isMember: boolean) => (
     <VideoRow
       key={video.id}
       video={video}
+      isMember={isMember}
       addressOfTag={(tag) => paths.videos + writeListAddress({ ...address, tag, cursor: '' })}
       selection={usable && { isSelected: usable.has(video.id), onToggle: () => usable.toggle([video.id]) }}
     />
@@ -66,12 +67,12 @@ export function VideoList({ ref, videos, total, address, isLoading }: VideoListP
                   )
                 }
                 selection={usable}
-                onAction={(action, button) => begin(action, entry.videos, button)}
+                onRetry={(button) => begin('retry', entry.videos, button)}
               />
-              {open.includes(entry.key) && entry.videos.map(row)}
+              {open.includes(entry.key) && entry.videos.map((video) => row(video, true))}
             </Fragment>
           ) : (
-            row(entry)
+            row(entry, false)
           ),
         )}
       </ul>

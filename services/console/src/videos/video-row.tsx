@@ -11,16 +11,18 @@ import { StatusBadge } from './status-badge.tsx';
 
 type VideoRowProps = {
   video: Video;
+  /** Whether the line of a group is above it. */
+  isMember: boolean;
   /** The address of the list with a tag as its filter. */
   addressOfTag: (tag: string) => string;
   /** Undefined for somebody who cannot change videos. */
   selection: { isSelected: boolean; onToggle: () => void } | undefined;
 };
 
-export function VideoRow({ video, addressOfTag, selection }: VideoRowProps) {
+export function VideoRow({ video, isMember, addressOfTag, selection }: VideoRowProps) {
   const { id, title, duration, size, createdAt, playbackPolicy, tags, audioOnly, error } = video;
   return (
-    <li data-selected={selection?.isSelected}>
+    <li className={isMember ? 'member' : undefined} data-selected={selection?.isSelected}>
       {selection && (
         <Checkbox
           aria-label={`Select ${title}`}
