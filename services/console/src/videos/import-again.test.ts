@@ -55,7 +55,7 @@ test('the new import asks for all that the failed one asked for', () => {
   expect(importAgain({ ...FAILED, ...details })).toEqual({ ...request, ...details });
   const outputs = {
     codecs: [{ codec: 'h264' }, { codec: 'av1' }],
-    downloads: [{ name: 'highest' }],
+    downloads: [{ file: 'highest' }],
     autoCaptions: [{ requestedLanguage: 'en' }],
   } as unknown as Video;
   expect(importAgain({ ...FAILED, ...outputs })).toEqual({

@@ -29,7 +29,7 @@ export function importAgain(video: Video): Schemas['ImportRequest'] {
     ...(watermark !== null && { watermark }),
     ...(trim !== null && { trim }),
     ...(codecs.length > 0 && { codecs: codecs.map(({ codec }) => codec) }),
-    ...(downloads.length > 0 && { downloads: downloads.map(({ name }) => name) }),
+    ...(downloads.length > 0 && { downloads: downloads.map(({ file }) => file) }),
     ...(autoCaptions.length > 0 && { autoCaptions: languages.length > 0 ? languages : (true as const) }),
   };
 }
