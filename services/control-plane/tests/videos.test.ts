@@ -215,6 +215,22 @@ describe('GET /videos', () => {
     expect(ids(await get('/videos?tag=many&status=ready'))).toEqual([]);
   });
 
+  test('of tags has those in use, the most used first', async () => {
+    const tags = async (query: string) => (await get(`/tags?${query}`)).body.data;
+    await plane.ticket({ filename: 'a.mp4', tags: ['Ship 100%', 'ship'] });
+    await plane.ticket({ filename: 'b.mp4', tags: ['ship', 'shipyard'] });
+    const { videoId } = await plane.ticket({ filename: 'c.mp4', tags: ['ship', 'deleted ship'] });
+    await remove(videoId);
+    expect(await tags('q=SHIP')).toEqual([
+      { tag: 'ship', count: 2 },
+      { tag: 'Ship 100%', count: 1 },
+      { tag: 'shipyard', count: 1 },
+    ]);
+    expect(await tags('q=100%25')).toEqual([{ tag: 'Ship 100%', count: 1 }]);
+    expect(await tags('q=ship&environment=test')).toEqual([]);
+    expect(await tags('')).toContainEqual({ tag: 'ship', count: 2 });
+  });
+
   test('filters by environment', async () => {
     expect(ids(await get(`/videos?${within}&environment=test`))).toEqual([]);
     expect(ids(await get(`/videos?${within}&environment=live&limit=2`))).toHaveLength(2);

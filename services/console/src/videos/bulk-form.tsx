@@ -4,6 +4,9 @@ import { FormButtons } from '../ui/form-buttons.tsx';
 import { readTags } from './bulk.ts';
 import type { BulkAction } from './bulk-tasks.ts';
 import { BULK_WORDS, consequencesOf, videosOf } from './bulk-words.ts';
+import { useTags } from './queries.ts';
+import { completeTyped, splitTyped, suggestedTags, tagsOf } from './suggested-tags.ts';
+import { TagSuggestions } from './tag-suggestions.tsx';
 
 type BulkFormProps = {
   action: BulkAction;
@@ -19,6 +22,7 @@ type BulkFormProps = {
 /** What a bulk action does, and what it has to know: the tags, or that so many videos are meant. */
 export function BulkForm({ action, videos, others, typed, onType, onSubmit, onCancel }: BulkFormProps) {
   const count = videos.length;
+  const used = useTags();
   const isDeletion = action === 'delete';
   const hasTags = action === 'add' || action === 'remove';
   const isValid = isDeletion
@@ -48,6 +52,12 @@ export function BulkForm({ action, videos, others, typed, onType, onSubmit, onCa
             onChange={({ currentTarget }) => onType(currentTarget.value)}
             autoComplete="off"
             data-autofocus
+          />
+        )}
+        {hasTags && (
+          <TagSuggestions
+            tags={suggestedTags(action === 'remove' ? tagsOf(videos) : used, splitTyped(typed))}
+            onChoose={(tag) => onType(completeTyped(typed, tag))}
           />
         )}
         <FormButtons

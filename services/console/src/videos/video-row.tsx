@@ -8,6 +8,7 @@ import { formatBytes, formatDuration } from '../ui/format.ts';
 import { leaveAt, rowId } from './place.ts';
 import { Poster } from './poster.tsx';
 import { StatusBadge } from './status-badge.tsx';
+import './tags.css';
 
 type VideoRowProps = {
   video: Video;

@@ -87,7 +87,7 @@ export function conditionOf(
     ...(createdAfter === undefined ? [] : [eb('created_at', '>=', createdAfter)]),
     ...(createdBefore === undefined ? [] : [eb('created_at', '<', createdBefore)]),
     // Not "ilike all": PostgreSQL would not use the index on titles.
-    ...titleContains.map((text) => eb('title', 'ilike', patternOf(text))),
+    ...titleContains.map((text) => eb('title', 'ilike', containing(text))),
     ...(tag === undefined ? [] : [hasTag(tag)]),
   ]);
 }
@@ -96,7 +96,7 @@ export function hasTag(tag: string) {
   return sql<boolean>`tags @> array[${tag}]::text[]`;
 }
 
-/** The pattern of LIKE for titles that contain a text. */
-function patternOf(text: string): string {
+/** The pattern of LIKE for what contains a text. */
+export function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }

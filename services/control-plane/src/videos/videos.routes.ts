@@ -64,6 +64,10 @@ export function videoRoutes({
       sendPage(req, res, publicUrl, { ...page, ...(total && { total }) });
     },
 
+    listTags: async (req, res) => {
+      res.json({ data: await videos.tags(credentialOf(req).workspace_id, req.query) });
+    },
+
     updateVideo: async (req, res) => {
       const patch: components['schemas']['VideoPatch'] = req.body;
       res.json(await videos.update(credentialOf(req).workspace_id, String(req.params.id), patch));

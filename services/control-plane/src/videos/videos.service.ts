@@ -22,6 +22,7 @@ import { codecsUnlessNamed } from './codecs-setting.ts';
 import { hdrOf } from './hdr-choice.ts';
 import { fromDays } from './keep-source.ts';
 import { findDueSources } from './sources.store.ts';
+import { listTags, type TagFilter } from './tags.store.ts';
 import { type TaskCounts, type TimelineEntry, timelineOf } from './timeline.ts';
 import type { VideoFilter } from './video-columns.store.ts';
 import { deleteTombstones, findVideosToRemove, lockVideo } from './video-lifecycle.store.ts';
@@ -145,6 +146,11 @@ export class VideosService {
       page: toPage(rows, request.limit, (row) => toVideoRecord(row, this.#deps.baseUrl)),
       versions: rows.map(({ version }) => version),
     };
+  }
+
+  /** The tags in use, the most used first. */
+  tags(workspaceId: string, filter: TagFilter): Promise<components['schemas']['TagUse'][]> {
+    return listTags(this.#deps.db, workspaceId, filter);
   }
 
   /** How many videos match, up to a limit. */
