@@ -281,11 +281,12 @@ testInBrowser(
     // The test decides when time passes.
     await page.evaluateOnNewDocument(`
     window.timers = new Map();
+    let lastId = 0;
     const { setInterval: begin, clearInterval: end } = window;
     window.setInterval = (run, ms) => {
       // The test itself waits with short ones.
       if (ms < 1000) return begin(run, ms);
-      const id = -1 - timers.size;
+      const id = (lastId -= 1);
       timers.set(id, { run, ms });
       return id;
     };

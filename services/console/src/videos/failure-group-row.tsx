@@ -50,7 +50,7 @@ export function FailureGroupRow({ group, isOpen, onToggle, selection, onRetry }:
             size="compact-sm"
             variant="default"
             onClick={({ currentTarget }) => onRetry(currentTarget)}
-            aria-label={`Retry ${words}`}
+            aria-label={`Retry all: ${words}`}
           >
             Retry all
           </Button>
