@@ -1,14 +1,15 @@
 import type { Schemas, Video } from '@framelane/client';
-import { Fragment, type RefObject, useRef, useState } from 'react';
+import { Fragment, type RefObject, useCallback, useRef, useState } from 'react';
 import { paths } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
 import { useShortcut } from '../ui/shortcuts.ts';
 import { useToast } from '../ui/toasts.tsx';
+import { useLatest } from '../ui/use-latest.ts';
 import { BulkDialog } from './bulk-dialog.tsx';
 import type { BulkAction } from './bulk-tasks.ts';
 import { FailureGroupRow } from './failure-group-row.tsx';
 import { isGroup, withGroups } from './failure-groups.ts';
-import { type ListAddress, writeListAddress } from './list-address.ts';
+import { type ListAddress, readListAddress, writeListAddress } from './list-address.ts';
 import { ListHead } from './list-head.tsx';
 import { videoOfRow } from './place.ts';
 import { useSelection } from './selection.ts';
@@ -28,7 +29,8 @@ type VideoListProps = {
 export function VideoList({ ref, videos, total, address, isLoading }: VideoListProps) {
   const { can } = useSession();
   const toast = useToast();
-  const selection = useSelection(writeListAddress(address), videos);
+  const key = writeListAddress(address);
+  const selection = useSelection(key, videos);
   const usable = can('videos:write') ? selection : undefined;
   const [bulk, setBulk] = useState<{ action: BulkAction; videos: readonly Video[] }>();
   const opener = useRef<Element>(null);
@@ -37,16 +39,23 @@ export function VideoList({ ref, videos, total, address, isLoading }: VideoListP
     opener.current = button;
     setBulk({ action, videos: chosen });
   };
+  const toggle = useLatest((id: string) => selection.toggle([id]));
+  // Rows show it, so it changes with the address.
+  const addressOfTag = useCallback(
+    (tag: string) => paths.videos + writeListAddress({ ...readListAddress(key), tag, cursor: '' }),
+    [key],
+  );
   const row = (video: Video, isMember: boolean) => (
     <VideoRow
       key={video.id}
       video={video}
       isMember={isMember}
-      addressOfTag={(tag) => paths.videos + writeListAddress({ ...address, tag, cursor: '' })}
-      selection={usable && { isSelected: usable.has(video.id), onToggle: () => usable.toggle([video.id]) }}
+      addressOfTag={addressOfTag}
+      isSelected={selection.has(video.id)}
+      onToggle={usable && toggle}
     />
   );
-  useRowShortcuts(usable && ((id) => usable.toggle([id])));
+  useRowShortcuts(usable && toggle);
   return (
     <div>
       {usable && (
