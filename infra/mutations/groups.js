@@ -631,7 +631,7 @@ export const GROUPS = [
     'videos',
     [
       'videos/{videos,object-purges,sources}.{service,store}',
-      'videos/video-{columns.store,lifecycle,lifecycle.store}',
+      'videos/{video-{columns.store,lifecycle,lifecycle.store},tags.store}',
     ],
     [
       'videos',

@@ -17,7 +17,9 @@ import type { Page } from 'puppeteer-core';
 const { values } = parseArgs({
   options: { videos: { type: 'string', default: '1000' }, rounds: { type: 'string', default: '10' } },
 });
-const [videos, rounds] = [Number(values.videos), Number(values.rounds)];
+/** More than a page has. */
+const videos = Math.max(26, Number(values.videos));
+const rounds = Number(values.rounds);
 
 /** The shortest time that the browser reports. */
 const SHORTEST_MS = 16;
@@ -61,8 +63,11 @@ try {
 
   async function selectAll(): Promise<void> {
     await page.click('.list-head input');
-    const all = await page.$('.list-head button');
-    await all?.click();
+    await page.click(`::-p-aria([name="Select all ${videos.toLocaleString('en')}"][role="button"])`);
+    await page.waitForFunction(
+      `document.querySelector('.list-head').textContent.includes('${videos.toLocaleString('en')} selected')`,
+    );
+    await page.click('.list-head input');
   }
 } finally {
   await browser.close();
