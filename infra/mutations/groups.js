@@ -382,6 +382,11 @@ export const GROUPS = [
     'requests/request-address',
     'usage/figures',
     'videos/bulk',
+    'videos/bulk-words',
+    'videos/failure-groups',
+    'videos/import-again',
+    'videos/suggested-tags',
+    'ui/permission-words',
     'videos/captions-errors',
     'videos/captions-file',
     'videos/range-words',
@@ -634,7 +639,7 @@ export const GROUPS = [
     'videos',
     [
       'videos/{videos,object-purges,sources}.{service,store}',
-      'videos/video-{columns.store,lifecycle,lifecycle.store}',
+      'videos/{video-{columns.store,lifecycle,lifecycle.store},tags.store}',
     ],
     [
       'videos',

@@ -71,8 +71,39 @@ export interface paths {
          *
          *     With the `ETag` of the last response to the same URL in `If-None-Match`, the response is 304 while nothing on the page has
          *     changed.
+         *
+         *     With `total=true`, the response also says how many videos match. Counting reads up to 10,000 videos: the newest ones that match
+         *     `status`, `environment` and the times. In a larger list, `exact` is false, and the number is the least that it can be.
          */
         get: operations["listVideos"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tags": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tags in use
+         * @description Returns the tags of the workspace's 10,000 newest videos: up to 100 tags, the most used first. Use them as suggestions where people type tags.
+         */
+        get: operations["listTags"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3641,6 +3672,19 @@ export interface components {
          * @description An RFC 3339 time, e.g. `2026-11-21T09:00:00Z`. In a query, encode `+` as `%2B`.
          */
         Time: string;
+        /**
+         * @description How many videos match the filters, on all pages. Absent unless the request has `total=true`.
+         * @example {
+         *       "count": 323,
+         *       "exact": true
+         *     }
+         */
+        VideoTotal: {
+            /** @description The number of videos. If `exact` is false, there are at least so many. */
+            count: number;
+            /** @description Whether the number is exact. In a list of up to 10,000 videos it always is. */
+            exact: boolean;
+        };
         /** @description One page of videos. */
         VideoPage: {
             /** @description The videos, in the requested order. */
@@ -3649,6 +3693,25 @@ export interface components {
             nextCursor: string | null;
             /** @description Whether there is a next page. */
             hasMore: boolean;
+            total?: components["schemas"]["VideoTotal"];
+        };
+        /** @description A tag, and how often it is used. */
+        TagUse: {
+            /**
+             * @description The tag.
+             * @example outdoor
+             */
+            tag: string;
+            /**
+             * @description How many of the counted videos have it.
+             * @example 40
+             */
+            count: number;
+        };
+        /** @description The tags in use. */
+        TagList: {
+            /** @description The tags, the most used first, then in the order of their characters. */
+            data: components["schemas"]["TagUse"][];
         };
         /** @description A JSON merge patch (RFC 7396). Omitted fields stay as they are. */
         VideoPatch: {
@@ -7471,6 +7534,8 @@ export interface operations {
                 tag?: string;
                 /** @description By time of creation, newest (`desc`) or oldest (`asc`) first. */
                 order?: "asc" | "desc";
+                /** @description Whether the response has `total`, the number of videos on all pages. */
+                total?: boolean;
             };
             header?: {
                 /**
@@ -7511,6 +7576,65 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTags: {
+        parameters: {
+            query?: {
+                /** @description Only tags of videos created with keys of this environment. Default: both. */
+                environment?: components["schemas"]["Environment"];
+                /**
+                 * @description Only tags that contain this text. Case does not matter.
+                 * @example out
+                 */
+                q?: string;
+            };
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tags. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "tag": "outdoor",
+                     *           "count": 40
+                     *         },
+                     *         {
+                     *           "tag": "campaign",
+                     *           "count": 12
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TagList"];
+                };
+            };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];

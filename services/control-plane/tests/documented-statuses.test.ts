@@ -284,6 +284,7 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   createUploadTicket: async () => ({ path: '/videos/upload-ticket', body: { filename: 'a.mp4' } }),
   importVideo: async () => ({ path: '/videos/import', body: { url: 'https://media.example.com/a.mp4' } }),
   listVideos: async () => ({ path: '/videos?limit=1' }),
+  listTags: async () => ({ path: '/tags' }),
   getVideo: async () => ({ path: await newVideo() }),
   getVideoTimeline: async () => ({ path: `${await newVideo()}/timeline` }),
   updateVideo: async () => ({ path: await newVideo(), body: { title: 'New' } }),

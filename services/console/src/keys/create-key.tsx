@@ -5,10 +5,11 @@ import { useState } from 'react';
 import { api } from '../api/api.ts';
 import { fieldMessage } from '../api/problem.ts';
 import { API_URL } from '../paths.ts';
-import { type Permission, useSession } from '../sign-in/session.ts';
+import { type Permission as PermissionName, useSession } from '../sign-in/session.ts';
 import { Copy } from '../ui/copy.tsx';
 import { FormButtons } from '../ui/form-buttons.tsx';
 import { FormError } from '../ui/form-error.tsx';
+import { Permission } from '../ui/permissions.tsx';
 import { Secret, SecretModal } from '../ui/secret.tsx';
 import { EXPIRIES, expiresAt } from './expiry.ts';
 
@@ -48,7 +49,7 @@ function KeyForm({ creation, onCancel }: KeyFormProps) {
   const [permissions, setPermissions] = useState<string[]>(() =>
     own.filter((each) => each.startsWith('videos:')),
   );
-  const chosen = own.filter((each): each is Permission => permissions.includes(each));
+  const chosen = own.filter((each): each is PermissionName => permissions.includes(each));
   return (
     <form
       onSubmit={(event) => {
@@ -86,7 +87,7 @@ function KeyForm({ creation, onCancel }: KeyFormProps) {
         <Checkbox.Group label="Permissions" value={permissions} onChange={setPermissions}>
           <Stack gap="xs" mt="xs">
             {own.map((permission) => (
-              <Checkbox key={permission} value={permission} label={permission} />
+              <Checkbox key={permission} value={permission} label={<Permission name={permission} />} />
             ))}
           </Stack>
         </Checkbox.Group>
