@@ -385,7 +385,7 @@ export const GROUPS = [
     'videos/captions-errors',
     'videos/captions-file',
     'videos/range-words',
-    'videos/storyboard-tiles',
+    'ui/storyboard-tiles',
     'videos/chapter-rows',
     'videos/edit-form',
     'videos/list-address',

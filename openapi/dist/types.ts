@@ -4620,6 +4620,16 @@ export interface components {
             /** @description How long they lasted in total. */
             seconds: number;
         };
+        /** @description The figures of one video of a workspace. */
+        WatchedVideo: {
+            /** @description ID of the video. */
+            videoId: string;
+            /** @description The title. `null` if the key lacks the permission `videos:read`. */
+            title: string | null;
+            views: components["schemas"]["Views"];
+            watchSeconds: components["schemas"]["WatchSeconds"];
+            averagePercentage: components["schemas"]["AveragePercentage"];
+        };
         /** @description The figures of one day. */
         AnalyticsDay: {
             /**
@@ -4635,6 +4645,8 @@ export interface components {
         };
         /** @description What viewers have watched, as their players report it. */
         Analytics: {
+            /** @description `false` if the operator has switched analytics off: nothing is counted now, and the figures are from before. */
+            enabled: boolean;
             /** @description The counted period, in days of UTC. */
             period: {
                 /**
@@ -4697,6 +4709,8 @@ export interface components {
              *     video.
              */
             retention?: number[];
+            /** @description The videos with the most views, the most first. Only for a workspace. */
+            topVideos?: components["schemas"]["WatchedVideo"][];
             /** @description One entry for each day of the period. Only with `groupBy=day`. */
             days?: components["schemas"]["AnalyticsDay"][];
         };
@@ -11747,6 +11761,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "enabled": true,
                      *       "period": {
                      *         "from": "2026-11-01T00:00:00.000Z",
                      *         "to": "2026-12-01T00:00:00.000Z"
@@ -11789,7 +11804,16 @@ export interface operations {
                      *           "views": 450
                      *         }
                      *       ],
-                     *       "countries": []
+                     *       "countries": [],
+                     *       "topVideos": [
+                     *         {
+                     *           "videoId": "vid_01m7y5g5zqfqetgq1je8rn7s3t",
+                     *           "title": "Holiday",
+                     *           "views": 900,
+                     *           "watchSeconds": 70010.1,
+                     *           "averagePercentage": 64.2
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["Analytics"];
@@ -11855,6 +11879,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "enabled": true,
                      *       "period": {
                      *         "from": "2026-11-01T00:00:00.000Z",
                      *         "to": "2026-12-01T00:00:00.000Z"

@@ -78,6 +78,7 @@ const rowsOf = (videoId: string) =>
 test('a video that nobody has watched has figures, too', async () => {
   const videoId = await newVideo();
   expect(await figuresOf(videoId)).toEqual({
+    enabled: true,
     period: { from: expect.stringMatching(/-01T00:00:00.000Z$/), to: expect.any(String) },
     views: 0,
     uniqueViewers: 0,
@@ -120,6 +121,7 @@ test('beacons become figures, by day, of the video and of the workspace', async 
   await send(videoId, { session: newSession(), error: 'unsupported' }).expect(202);
   const figures = await settled(videoId);
   expect(figures).toEqual({
+    enabled: true,
     period: expect.anything(),
     views: 3,
     uniqueViewers: 3,

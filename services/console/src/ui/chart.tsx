@@ -1,0 +1,150 @@
+import { useComputedColorScheme } from '@mantine/core';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import UPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import './chart.css';
+import { formatDuration } from './format.ts';
+
+const HEIGHT = 200;
+/** Pixels for the labels of the y axis. */
+const AXIS_WIDTH = 72;
+
+/** Seconds between the marks of a timeline. */
+const TIMELINE_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 18_000, 36_000];
+
+type ChartProps = {
+  /** A description for screen readers. A table beside the chart has the figures. */
+  label: string;
+  /** Bars for days or months in UTC, or a curve over the timeline of a video. */
+  kind?: 'days' | 'timeline';
+  /** Where the points are, in seconds: Unix times, or positions in the video. */
+  times: readonly number[];
+  /** The words for each point, such as its day. */
+  names: readonly string[];
+  /** The values of the points. Null: unknown. */
+  values: readonly (number | null)[];
+  format: (value: number) => string;
+  /** The same for the marks of the y axis, if they are to be shorter. */
+  formatAxis?: (value: number) => string;
+  /** The upper end of the y axis. By default it follows from the values. */
+  highest?: number;
+  /** Whether the last bar is of a day that has not ended. It is paler. */
+  isLastPartial?: boolean;
+  /** What else is shown of a point, by its index. */
+  more?: (index: number) => ReactNode;
+};
+
+/** A chart whose y axis begins at zero. The pointer, or the arrow keys, show the value of a point. */
+export function Chart(props: ChartProps) {
+  const { label, kind = 'days', times, names, values, format, formatAxis = format } = props;
+  const { highest, isLastPartial = false, more } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<UPlot>(null);
+  const scheme = useComputedColorScheme('light');
+  const [pointed, setPointed] = useState<{ index: number; left: number; isRight: boolean } | null>(null);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const style = getComputedStyle(element);
+    const colour = (name: string) => style.getPropertyValue(name);
+    const lines = {
+      stroke: colour('--mantine-color-dimmed'),
+      font: `12px ${style.fontFamily}`,
+      grid: { stroke: colour('--line'), width: 1 },
+    };
+    const bars = {
+      fill: colour('--state-busy'),
+      stroke: colour('--state-busy'),
+      ...(UPlot.paths.bars && { paths: UPlot.paths.bars({ size: [0.7, 48] }) }),
+      points: { show: false },
+    };
+    const curve = {
+      fill: `${colour('--state-busy')}26`,
+      stroke: colour('--state-busy'),
+      width: 2,
+      points: { show: false },
+    };
+    const complete = values.map((value, at) => (isLastPartial && at === values.length - 1 ? null : value));
+    const partial = values.map((value, at) => (complete[at] === null ? value : null));
+    const chart = new UPlot(
+      {
+        width: element.clientWidth,
+        height: HEIGHT,
+        tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
+        legend: { show: false },
+        cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+        hooks: {
+          setCursor: [
+            ({ cursor, over, valToPos }) => {
+              const { idx } = cursor;
+              const x = typeof idx === 'number' ? times[idx] : undefined;
+              const left = x === undefined ? 0 : over.offsetLeft + valToPos(x, 'x');
+              const isRight = left > element.clientWidth / 2;
+              setPointed(x === undefined ? null : { index: idx as number, left, isRight });
+            },
+          ],
+        },
+        scales: {
+          x: { time: kind === 'days' },
+          y: { range: (_, __, top) => [0, highest ?? (top > 0 ? top * 1.1 : 1)] },
+        },
+        axes: [
+          kind === 'days'
+            ? lines
+            : { ...lines, incrs: TIMELINE_STEPS, values: (_, marks) => marks.map(formatDuration) },
+          { ...lines, size: AXIS_WIDTH, values: (_, marks) => withoutRepetition(marks.map(formatAxis)) },
+        ],
+        series: [{}, kind === 'days' ? bars : curve, { ...bars, alpha: 0.45 }],
+      },
+      [[...times], complete, partial],
+      element,
+    );
+    plot.current = chart;
+    const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      chart.destroy();
+    };
+    // A change of the appearance changes the colours.
+  }, [kind, times, values, formatAxis, highest, isLastPartial, scheme]);
+  const point = (index: number) => {
+    const x = times[index];
+    if (x !== undefined) plot.current?.setCursor({ left: plot.current.valToPos(x, 'x'), top: 0 });
+  };
+  const words = (index: number) => {
+    const value = values[index] ?? null;
+    return value === null ? 'not known' : format(value);
+  };
+  const index = pointed !== null && pointed.index < times.length ? pointed.index : null;
+  const shown = index ?? times.length - 1;
+  return (
+    <div className="chart-frame">
+      <div ref={box} className="chart" role="img" aria-label={label} />
+      <input
+        className="only-for-readers"
+        type="range"
+        aria-label={`Point of the ${label.charAt(0).toLowerCase()}${label.slice(1)}`}
+        aria-valuetext={`${names[shown]}: ${words(shown)}`}
+        min={0}
+        max={Math.max(0, times.length - 1)}
+        value={shown}
+        onFocus={() => point(shown)}
+        onBlur={() => plot.current?.setCursor({ left: -10, top: -10 })}
+        onChange={({ currentTarget }) => point(Number(currentTarget.value))}
+      />
+      {pointed !== null && index !== null && (
+        <div className="chart-point" data-right={pointed.isRight} style={{ left: pointed.left }} aria-hidden>
+          {more?.(index)}
+          <strong>{words(index)}</strong>
+          <span>{names[index]}</span>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Labels of an axis: each once, because short axes have several marks that read the same. */
+function withoutRepetition(labels: readonly string[]): string[] {
+  return labels.map((label, at) => (label === labels[at - 1] ? '' : label));
+}
