@@ -3,6 +3,7 @@ import {
   countryName,
   formatCount,
   formatPercent,
+  formatShare,
   formatShortCount,
   formatStart,
   formatUtcDay,
@@ -37,6 +38,7 @@ test('start times have two or three digits', () => {
 
 test('shares have one place at most', () => {
   expect([100, 61.44, 0.04].map(formatPercent)).toEqual(['100 %', '61.4 %', '0 %']);
+  expect([100, 61.5, 1, 0.99, 0].map(formatShare)).toEqual(['100 %', '62 %', '1 %', '< 1 %', '0 %']);
   expect([shareOf(1, 4), shareOf(0, 0)]).toEqual([25, 0]);
 });
 

@@ -31,6 +31,11 @@ export function formatPercent(percent: number): string {
   return `${Number(percent.toFixed(1))} %`;
 }
 
+/** A part of a whole in whole percent, such as `61 %`, or `< 1 %`. */
+export function formatShare(percent: number): string {
+  return percent > 0 && percent < 1 ? '< 1 %' : `${Math.round(percent)} %`;
+}
+
 /** A part of a whole in percent. */
 export function shareOf(part: number, whole: number): number {
   return whole === 0 ? 0 : (100 * part) / whole;

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Section } from '../ui/section.tsx';
-import { formatPercent, shareOf } from './analytics-words.ts';
+import { formatShare, shareOf } from './analytics-words.ts';
 
 /** A part of a whole: its name, and its value in words. */
 export type Part = { key: string; name: ReactNode; value: number; words: string };
@@ -24,7 +24,7 @@ export function Breakdown({ title, parts, empty, whole = sumOf(parts) }: Breakdo
           <li key={key}>
             <span className="breakdown-name">{name}</span>
             <span className="breakdown-value">{words}</span>
-            <span className="breakdown-share">{formatPercent(shareOf(value, whole))}</span>
+            <span className="breakdown-share">{formatShare(shareOf(value, whole))}</span>
             <span className="breakdown-bar" style={{ inlineSize: `${shareOf(value, whole)}%` }} />
           </li>
         ))}

@@ -93,11 +93,7 @@ function DaysChart({ measure, days }: { measure: Measure; days: readonly Schemas
         formatAxis={short}
         isLastPartial={endsToday}
       />
-      <p className="hint">
-        Days in UTC.
-        {endsToday &&
-          ' Today has not ended: its bar is paler, and its figures are about half a minute behind.'}
-      </p>
+      <p className="hint">Days in UTC.{endsToday && ' Today has not ended, so its bar is paler.'}</p>
     </>
   );
 }

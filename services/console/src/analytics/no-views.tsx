@@ -38,7 +38,7 @@ export function NoViews({ embed }: { embed?: string | null }) {
         {embed ? (
           <>
             :{' '}
-            <Anchor href={embed} target="_blank" rel="noopener">
+            <Anchor href={embed} underline="always" target="_blank" rel="noopener">
               open it
             </Anchor>{' '}
             and watch a few seconds. The view is here within a minute.

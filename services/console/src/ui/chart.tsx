@@ -6,8 +6,12 @@ import './chart.css';
 import { formatDuration } from './format.ts';
 
 const HEIGHT = 200;
-/** Pixels for the labels of the y axis. */
-const AXIS_WIDTH = 72;
+/** Pixels for the labels of the x axis, and of each character of those of the y axis. */
+const AXIS_HEIGHT = 32;
+const CHARACTER_WIDTH = 7;
+
+const DAY = 86_400;
+const MONTH = { month: 'short', year: 'numeric' } as const;
 
 /** Seconds between the marks of a timeline. */
 const TIMELINE_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 18_000, 36_000];
@@ -41,7 +45,7 @@ export function Chart(props: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(null);
   const scheme = useComputedColorScheme('light');
-  const [pointed, setPointed] = useState<{ index: number; left: number; isRight: boolean } | null>(null);
+  const [pointed, setPointed] = useState<{ index: number; percent: number } | null>(null);
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
@@ -78,21 +82,33 @@ export function Chart(props: ChartProps) {
             ({ cursor, over, valToPos }) => {
               const { idx } = cursor;
               const x = typeof idx === 'number' ? times[idx] : undefined;
-              const left = x === undefined ? 0 : over.offsetLeft + valToPos(x, 'x');
-              const isRight = left > element.clientWidth / 2;
-              setPointed(x === undefined ? null : { index: idx as number, left, isRight });
+              const percent = ((over.offsetLeft + valToPos(x ?? 0, 'x')) / element.clientWidth) * 100;
+              setPointed(x === undefined ? null : { index: idx as number, percent });
             },
           ],
         },
         scales: {
-          x: { time: kind === 'days' },
+          x: { time: kind === 'days', range: (_, first, last) => rangeOf(first, last, kind, times) },
           y: { range: (_, __, top) => [0, highest ?? (top > 0 ? top * 1.1 : 1)] },
         },
         axes: [
           kind === 'days'
-            ? lines
-            : { ...lines, incrs: TIMELINE_STEPS, values: (_, marks) => marks.map(formatDuration) },
-          { ...lines, size: AXIS_WIDTH, values: (_, marks) => withoutRepetition(marks.map(formatAxis)) },
+            ? {
+                ...lines,
+                size: AXIS_HEIGHT,
+                values: (_, marks, __, ___, step) => marks.map((mark) => formatMark(mark, step)),
+              }
+            : {
+                ...lines,
+                size: AXIS_HEIGHT,
+                incrs: TIMELINE_STEPS,
+                values: (_, marks) => marks.map(formatDuration),
+              },
+          {
+            ...lines,
+            size: (_, labels) => widthOf(labels ?? []),
+            values: (_, marks) => withoutRepetition(marks.map(formatAxis)),
+          },
         ],
         series: [{}, kind === 'days' ? bars : curve, { ...bars, alpha: 0.45 }],
       },
@@ -134,7 +150,12 @@ export function Chart(props: ChartProps) {
         onChange={({ currentTarget }) => point(Number(currentTarget.value))}
       />
       {pointed !== null && index !== null && (
-        <div className="chart-point" data-right={pointed.isRight} style={{ left: pointed.left }} aria-hidden>
+        <div
+          className="chart-point"
+          // Aligned with the same share of its own width, so that it stays within the chart.
+          style={{ left: `${pointed.percent}%`, translate: `-${pointed.percent}%` }}
+          aria-hidden
+        >
           {more?.(index)}
           <strong>{words(index)}</strong>
           <span>{names[index]}</span>
@@ -142,6 +163,30 @@ export function Chart(props: ChartProps) {
       )}
     </div>
   );
+}
+
+/** The ends of the x axis. Bars have half of their distance more on both sides, so that none is cut. */
+function rangeOf(
+  first: number,
+  last: number,
+  kind: ChartProps['kind'],
+  times: readonly number[],
+): [number, number] {
+  // The first and the last point are as far from the ends.
+  if (kind === 'timeline') return [0, first + last];
+  const half = ((times[1] ?? first + DAY) - (times[0] ?? first)) / 2;
+  return [first - half, last + half];
+}
+
+/** A day in UTC, or a month if the marks are so far apart, in the form of the browser. */
+function formatMark(mark: number, step: number): string {
+  const form = step < 28 * DAY ? ({ day: 'numeric', month: 'short' } as const) : MONTH;
+  return new Date(mark * 1000).toLocaleDateString(undefined, { ...form, timeZone: 'UTC' });
+}
+
+function widthOf(labels: readonly string[]): number {
+  const longest = Math.max(0, ...labels.map(({ length }) => length));
+  return (longest + 3) * CHARACTER_WIDTH;
 }
 
 /** Labels of an axis: each once, because short axes have several marks that read the same. */
