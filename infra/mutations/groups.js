@@ -59,11 +59,15 @@ export const GROUPS = [
     'backups/sealed-text',
   ]),
   pure('analytics', `${CONTROL_PLANE}/src`, [
+    'analytics/batches',
     'analytics/cmcd',
+    'analytics/figures-of-day',
+    'analytics/hmac-key',
     'analytics/segment-times',
     'analytics/startup-times',
     'analytics/view-report',
     'analytics/viewer-facts',
+    'analytics/viewer-sample',
     'analytics/watched-parts',
   ]),
   stores(
@@ -357,6 +361,9 @@ export const GROUPS = [
     ['cue-settings', 'write-webvtt'],
   ),
   pure('console', 'services/console/src', [
+    'analytics/analytics-words',
+    'analytics/period',
+    'analytics/timeline',
     'api/live',
     'api/problem',
     'api/scope',

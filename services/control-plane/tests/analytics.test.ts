@@ -153,6 +153,37 @@ test('beacons become figures, by day, of the video and of the workspace', async 
   expect((await get('/analytics?environment=test').expect(200)).body.views).toBe(0);
 });
 
+test('the workspace has its most watched videos, with titles for those who may read them', async () => {
+  const few = await newVideo();
+  const many = await newVideo();
+  for (const [videoId, views] of [
+    [few, 30],
+    [many, 40],
+  ] as const) {
+    await sql`insert into view_sessions (day, video_id, session_id, watched, watched_at_rungs, stalled, watch_ms, stalls, stall_ms, device)
+      select (now() at time zone 'UTC')::date, ${videoId}, gen_random_uuid(), repeat('1', 25)::bit(100), repeat('0', 400)::bit(400), repeat('0', 100)::bit(100), 500, 0, 0, 'tv'
+      from generate_series(1, ${views}::int)`.execute(plane.db);
+    await sql`insert into view_changes (video_id, day) values (${videoId}, (now() at time zone 'UTC')::date)`.execute(
+      plane.db,
+    );
+  }
+  await plane.maintain('roll-up-views');
+  const { topVideos = [] }: Analytics = (await get('/analytics').expect(200)).body;
+  const figures = { title: expect.any(String), averagePercentage: 25 };
+  expect(topVideos.slice(0, 2)).toEqual([
+    { ...figures, videoId: many, views: 40, watchSeconds: 20 },
+    { ...figures, videoId: few, views: 30, watchSeconds: 15 },
+  ]);
+  const { body } = await request(plane.url)
+    .post('/v1/api-keys')
+    .set(plane.credentials)
+    .send({ name: 'Figures', permissions: ['analytics:read'] })
+    .expect(201);
+  const headers = { ...plane.credentials, authorization: `Bearer ${body.secret}` };
+  const seen: Analytics = (await get('/analytics', headers).expect(200)).body;
+  expect(seen.topVideos?.[0]).toEqual({ ...topVideos[0], title: null });
+});
+
 test('a playback counts once, however often and in whatever order its beacons arrive, at any control plane', async () => {
   const videoId = await newVideo();
   const session = newSession();
@@ -289,6 +320,8 @@ describe('privacy', () => {
     const videoId = await newVideo();
     await send(videoId, { session: newSession(), watchSeconds: 5 }, {}, off.url).expect(202);
     expect(await settled(videoId)).toMatchObject({ views: 1 });
+    const { body } = await request(off.url).get('/v1/analytics').set(plane.credentials).expect(200);
+    expect(body.enabled).toBe(false);
   });
 
   test('no row has the address, the session of the player or the browser', async () => {
