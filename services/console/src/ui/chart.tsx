@@ -13,6 +13,9 @@ const CHARACTER_WIDTH = 7;
 const DAY = 86_400;
 const MONTH = { month: 'short', year: 'numeric' } as const;
 
+/** Seconds between the marks of days: whole days and, from 30 days on, calendar months. */
+const DAY_STEPS = [1, 2, 3, 5, 7, 10, 14, 30, 60, 90, 180, 365].map((days) => days * DAY);
+
 /** Seconds between the marks of a timeline. */
 const TIMELINE_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 18_000, 36_000];
 
@@ -96,6 +99,7 @@ export function Chart(props: ChartProps) {
             ? {
                 ...lines,
                 size: AXIS_HEIGHT,
+                incrs: DAY_STEPS,
                 values: (_, marks, __, ___, step) => marks.map((mark) => formatMark(mark, step)),
               }
             : {
