@@ -4603,7 +4603,8 @@ export interface components {
         Views: number;
         /**
          * Format: int64
-         * @description Viewers, told apart by address and browser, once a day. For several days this is the sum of the days, because nobody is recognised on another day.
+         * @description Viewers, told apart by address and browser, once a day. For several days this is the sum of the days, because nobody is recognised on another
+         *     day. Beyond 100,000 viewers a day it is an estimate.
          */
         UniqueViewers: number;
         /** @description Time watched in seconds. What was watched twice counts twice. */
