@@ -4699,7 +4699,8 @@ export interface components {
         Views: number;
         /**
          * Format: int64
-         * @description Viewers, told apart by address and browser, once a day. For several days this is the sum of the days, because nobody is recognised on another day.
+         * @description Viewers, told apart by address and browser, once a day. For several days this is the sum of the days, because nobody is recognised on another
+         *     day. Beyond 100,000 viewers a day it is an estimate.
          */
         UniqueViewers: number;
         /** @description Time watched in seconds. What was watched twice counts twice. */
@@ -4716,6 +4717,16 @@ export interface components {
             /** @description How long they lasted in total. */
             seconds: number;
         };
+        /** @description The figures of one video of a workspace. */
+        WatchedVideo: {
+            /** @description ID of the video. */
+            videoId: string;
+            /** @description The title. `null` if the key lacks the permission `videos:read`. */
+            title: string | null;
+            views: components["schemas"]["Views"];
+            watchSeconds: components["schemas"]["WatchSeconds"];
+            averagePercentage: components["schemas"]["AveragePercentage"];
+        };
         /** @description The figures of one day. */
         AnalyticsDay: {
             /**
@@ -4731,6 +4742,8 @@ export interface components {
         };
         /** @description What viewers have watched, as their players report it. */
         Analytics: {
+            /** @description `false` if the operator has switched analytics off: nothing is counted now, and the figures are from before. */
+            enabled: boolean;
             /** @description The counted period, in days of UTC. */
             period: {
                 /**
@@ -4793,6 +4806,8 @@ export interface components {
              *     video.
              */
             retention?: number[];
+            /** @description The videos with the most views, the most first. Only for a workspace. */
+            topVideos?: components["schemas"]["WatchedVideo"][];
             /** @description One entry for each day of the period. Only with `groupBy=day`. */
             days?: components["schemas"]["AnalyticsDay"][];
         };
@@ -11999,6 +12014,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "enabled": true,
                      *       "period": {
                      *         "from": "2026-11-01T00:00:00.000Z",
                      *         "to": "2026-12-01T00:00:00.000Z"
@@ -12041,7 +12057,16 @@ export interface operations {
                      *           "views": 450
                      *         }
                      *       ],
-                     *       "countries": []
+                     *       "countries": [],
+                     *       "topVideos": [
+                     *         {
+                     *           "videoId": "vid_01m7y5g5zqfqetgq1je8rn7s3t",
+                     *           "title": "Holiday",
+                     *           "views": 900,
+                     *           "watchSeconds": 70010.1,
+                     *           "averagePercentage": 64.2
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["Analytics"];
@@ -12107,6 +12132,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "enabled": true,
                      *       "period": {
                      *         "from": "2026-11-01T00:00:00.000Z",
                      *         "to": "2026-12-01T00:00:00.000Z"

@@ -43,6 +43,7 @@ const PAGES: Record<string, { path: () => string; shows: string }> = {
   list: { path: () => 'videos', shows: '.video-rows > li:nth-child(16)' },
   'list-empty': { path: () => 'videos?q=nothing-has-this-title', shows: '.empty' },
   video: { path: () => `videos/${videoId}`, shows: '.timeline li' },
+  analytics: { path: () => 'analytics', shows: '.analytics .empty' },
   webhooks: { path: () => 'webhooks', shows: '.rows > li' },
   webhook: { path: () => `webhooks/${webhookId}`, shows: 'h1' },
   keys: { path: () => 'keys', shows: '.rows > li' },
@@ -168,6 +169,7 @@ testInBrowser('the command palette finds pages, actions and videos, without a mo
   expect(await selected()).toContain('Sign out');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
   expect(await selected()).toContain('Webhooks');
   const active = `document.getElementById(document.activeElement.getAttribute('aria-activedescendant')).textContent`;
   expect(await page.evaluate(active)).toContain('Webhooks');
@@ -285,7 +287,17 @@ testInBrowser('on a phone the menu opens the pages, and closes with the choice o
 
 testInBrowser('each page links to its guide, which exists', async () => {
   const { page } = await signIn('--administrator');
-  for (const path of ['videos', 'webhooks', 'keys', 'usage', 'sessions', 'requests', 'audit', 'system']) {
+  for (const path of [
+    'videos',
+    'analytics',
+    'webhooks',
+    'keys',
+    'usage',
+    'sessions',
+    'requests',
+    'audit',
+    'system',
+  ]) {
     await page.goto(`${publicUrl}/console/${path}`);
     const link = await page.waitForSelector('.page-head a');
     const url = new URL(String(await (await link?.getProperty('href'))?.jsonValue()));

@@ -36,6 +36,7 @@ const PAGES: Record<string, ConsolePage> = {
     controls: { needs: 'videos:write', names: ['Upload files'] },
     showsTexts: true,
   },
+  Analytics: { path: '/analytics', needs: 'analytics:read', showsTexts: false },
   Webhooks: {
     path: '/webhooks',
     needs: 'webhooks:read',
@@ -71,7 +72,7 @@ const LINKS: Record<Permission, string[]> = {
   'usage:read': ['Usage'],
   'requests:read': ['Requests'],
   'audit:read': ['Audit'],
-  'analytics:read': [],
+  'analytics:read': ['Analytics'],
 };
 const PERMISSIONS = Object.keys(LINKS) as Permission[];
 

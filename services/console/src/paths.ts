@@ -13,6 +13,8 @@ export const DOCS_URL = new URL(`${BASE.slice(0, BASE.lastIndexOf('/') + 1)}docs
 export const paths = {
   videos: '/videos',
   video: (id: string) => `/videos/${id}`,
+  analytics: '/analytics',
+  videoAnalytics: (id: string) => `/analytics/${id}`,
   webhooks: '/webhooks',
   webhook: (id: string) => `/webhooks/${id}`,
   keys: '/keys',

@@ -11,6 +11,14 @@ import { NotFound } from './ui/not-found.tsx';
 
 const VideosPage = lazyPage(async () => (await import('./videos/videos-page.tsx')).VideosPage, LoadFailure);
 const VideoPage = lazyPage(async () => (await import('./videos/video-page.tsx')).VideoPage, LoadFailure);
+const AnalyticsPage = lazyPage(
+  async () => (await import('./analytics/analytics-page.tsx')).AnalyticsPage,
+  LoadFailure,
+);
+const VideoAnalyticsPage = lazyPage(
+  async () => (await import('./analytics/video-analytics-page.tsx')).VideoAnalyticsPage,
+  LoadFailure,
+);
 const WebhooksPage = lazyPage(
   async () => (await import('./webhooks/webhooks-page.tsx')).WebhooksPage,
   LoadFailure,
@@ -45,6 +53,10 @@ export function Routes() {
         </Route>
         <Route path={paths.videos} component={VideosPage} />
         <Route<{ id: string }> path={paths.video(':id')}>{({ id }) => <VideoPage key={id} id={id} />}</Route>
+        <Route path={paths.analytics} component={AnalyticsPage} />
+        <Route<{ id: string }> path={paths.videoAnalytics(':id')}>
+          {({ id }) => <VideoAnalyticsPage key={id} id={id} />}
+        </Route>
         <Route path={paths.webhooks} component={WebhooksPage} />
         <Route<{ id: string }> path={paths.webhook(':id')}>
           {({ id }) => <WebhookPage key={id} id={id} />}

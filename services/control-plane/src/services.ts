@@ -264,7 +264,7 @@ function analyticsServices(
     beacons: new BeaconsService({ ...counted, perMinute: beaconsPerMinute }),
     segmentRequests: new SegmentRequests({ ...counted, metrics, settings: analytics }),
     viewRollUp: new RollUpService({ db, retentionDays }),
-    analytics: new AnalyticsService({ db, videos }),
+    analytics: new AnalyticsService({ db, videos, enabled: analytics.enabled }),
   };
 }
 
