@@ -2,6 +2,7 @@ import Activity from 'lucide-react/icons/activity';
 import ChartNoAxesColumn from 'lucide-react/icons/chart-no-axes-column';
 import Clapperboard from 'lucide-react/icons/clapperboard';
 import History from 'lucide-react/icons/history';
+import House from 'lucide-react/icons/house';
 import KeyRound from 'lucide-react/icons/key-round';
 import ScrollText from 'lucide-react/icons/scroll-text';
 import Users from 'lucide-react/icons/users';
@@ -21,6 +22,7 @@ export type Page = {
 
 /** The pages in the navigation, in order, with what a session needs to open them. */
 const PAGES: readonly Page[] = [
+  { name: 'Home', path: paths.home, needs: 'videos:read', Icon: House, guide: 'console#home' },
   { name: 'Videos', path: paths.videos, needs: 'videos:read', Icon: Clapperboard, guide: 'console#pages' },
   { name: 'Webhooks', path: paths.webhooks, needs: 'webhooks:read', Icon: Webhook, guide: 'webhooks' },
   { name: 'Keys', path: paths.keys, needs: 'api_keys:read', Icon: KeyRound, guide: 'keys-and-permissions' },
