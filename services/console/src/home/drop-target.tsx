@@ -19,7 +19,7 @@ export function DropTarget() {
       <p className="hint">It is uploaded to this installation, and can be played as soon as it is ready.</p>
       <div className="buttons">
         <Button leftSection={<Upload />} onClick={chooseFiles}>
-          Choose files
+          Upload files
         </Button>
         <Button
           variant="default"

@@ -15,38 +15,27 @@ import { adviceFor } from '../videos/video-words.ts';
 import { type FailureGroup, failureGroups } from './failure-groups.ts';
 import { Fine } from './fine.tsx';
 
+/** Reasons that are listed. */
 const LISTED = 5;
 
 /** Why videos failed after a time, and what to do. `time` is a Unix time in milliseconds. */
 export function Failed({ page, time }: { page: Schemas['VideoPage']; time: number }) {
   const groups = failureGroups(page.data, time);
-  const isPart = page.hasMore || groups.length > LISTED;
-  const all = paths.videos + writeListAddress({ status: 'failed' });
+  if (groups.length === 0) return <Fine>No video has failed in the last seven days</Fine>;
   return (
     <Section
       title="Failed"
       action={
-        page.data.length > 0 && (
-          <Anchor component={Link} href={all} size="sm">
-            {groups.length === 0 ? 'Earlier failures' : 'All failed videos'}
-          </Anchor>
-        )
+        <Anchor component={Link} href={paths.videos + writeListAddress({ status: 'failed' })} size="sm">
+          All failed videos
+        </Anchor>
       }
     >
-      {groups.length === 0 ? (
-        <Fine>No video has failed in the last seven days.</Fine>
-      ) : (
-        <ul className="failure-groups">
-          {groups.slice(0, LISTED).map((group) => (
-            <Failure key={`${group.error.code} ${group.error.message}`} group={group} />
-          ))}
-        </ul>
-      )}
-      {groups.length > 0 && isPart && (
-        <Link href={all} className="more-link">
-          More failed videos
-        </Link>
-      )}
+      <ul className="failure-groups">
+        {groups.slice(0, LISTED).map((group) => (
+          <Failure key={`${group.error.code} ${group.error.message}`} group={group} />
+        ))}
+      </ul>
     </Section>
   );
 }

@@ -20,7 +20,11 @@ export function FirstVideoView({ upload, video }: FirstVideoViewProps) {
     <div className="first-view">
       <VideoFailure video={video} />
       {isPlayable(video) && <Player video={video} revision={0} />}
-      {video.status !== 'ready' && video.status !== 'failed' && <VideoStage video={video} />}
+      {video.status !== 'ready' && video.status !== 'failed' && (
+        <div className={isPlayable(video) ? undefined : 'first-stage'}>
+          <VideoStage video={video} />
+        </div>
+      )}
     </div>
   );
 }
@@ -28,10 +32,12 @@ export function FirstVideoView({ upload, video }: FirstVideoViewProps) {
 function UploadStage({ upload }: { upload: Item }) {
   const percent = percentOf(upload);
   return (
-    <div className="stage">
-      <Text fw={600}>{`${upload.name} is uploaded: ${percent} %`}</Text>
-      <Progress value={percent} aria-label="Progress of the upload" />
-      <Text className="hint">When the file is complete, an engine transcodes it.</Text>
+    <div className="first-stage">
+      <div className="stage">
+        <Text fw={600}>{`${upload.name} is uploaded: ${percent} %`}</Text>
+        <Progress value={percent} aria-label="Progress of the upload" />
+        <Text className="hint">When the file is complete, an engine transcodes it.</Text>
+      </div>
     </div>
   );
 }

@@ -1,13 +1,13 @@
 import type { Video } from '@framelane/client';
 
-/** The latest that happened to a video. */
-export type Happening = { video: Video; what: 'uploaded' | 'ready' | 'failed'; at: string };
+/** How the preparation of a video ended. */
+export type Happening = { video: Video; what: 'ready' | 'failed'; at: string };
 
 /** How many videos were uploaded, became ready and failed. */
-export type Counts = Record<Happening['what'], number>;
+export type Counts = Record<Happening['what'] | 'uploaded', number>;
 
 export type Happenings = {
-  /** One for each video, the latest first. */
+  /** The latest first. */
   list: readonly Happening[];
   counts: Counts;
 };
@@ -16,11 +16,10 @@ export type Happenings = {
 export function happeningsAfter(videos: readonly Video[], time: number): Happenings {
   const isAfter = (at: string | null): at is string => at !== null && Date.parse(at) > time;
   const list = videos.flatMap((video): Happening[] => {
-    const { status, uploadedAt, readyAt, updatedAt } = video;
+    const { status, readyAt, updatedAt } = video;
     // A record has no time of its failure. Only a later change of its texts moves this one.
     if (status === 'failed') return isAfter(updatedAt) ? [{ video, what: 'failed', at: updatedAt }] : [];
-    if (isAfter(readyAt)) return [{ video, what: 'ready', at: readyAt }];
-    return isAfter(uploadedAt) ? [{ video, what: 'uploaded', at: uploadedAt }] : [];
+    return isAfter(readyAt) ? [{ video, what: 'ready', at: readyAt }] : [];
   });
   const count = (what: Happening['what']) => list.filter((each) => each.what === what).length;
   return {

@@ -31,7 +31,9 @@ export function KeyStep() {
           {key.name}: <span className="small-code">{`${key.prefix}…${key.last4}`}</span>
         </span>
       )}
-      {data !== undefined && key === undefined && can('api_keys:write') && <CreateKey />}
+      {data !== undefined && key === undefined && can('api_keys:write') && (
+        <CreateKey variant="default" size="xs" />
+      )}
     </Step>
   );
 }

@@ -51,7 +51,7 @@ function VideoParts({ newest }: { newest: ReturnType<typeof useNewestVideos> }) 
         ) : null,
       )}
       {newest.data && <Since page={newest.data} lastVisit={lastVisit} weekAgo={weekAgo} />}
-      {unfinished.data && <Running videos={unfinished.data.data} />}
+      {unfinished.data && <Running page={unfinished.data} />}
       {failed.data && <Failed page={failed.data} time={Math.min(lastVisit ?? weekAgo, weekAgo)} />}
     </>
   );

@@ -3,17 +3,18 @@ import { useEffect, useState } from 'react';
 /** Messages of the player page, as in docs/embed.md. */
 const CONTEXT = { context: 'player.js', version: '0.0.11' };
 
-/** Whether playback has begun in a player page at this URL, which a frame of this page shows. */
+/** Whether playback has begun in the player of this page, which shows the player page at this URL. */
 export function usePlayed(embed: string | undefined): boolean {
   const [played, setPlayed] = useState<string>();
   useEffect(() => {
     if (embed === undefined) return;
     const { origin } = new URL(embed);
     const onMessage = ({ data, source, origin: sender }: MessageEvent) => {
-      if (sender !== origin || !(source instanceof Window)) return;
+      const frame = document.querySelector<HTMLIFrameElement>('iframe.player')?.contentWindow;
+      if (!frame || source !== frame || sender !== origin) return;
       const event = eventOf(data);
       if (event === 'ready')
-        source.postMessage(JSON.stringify({ ...CONTEXT, method: 'addEventListener', value: 'play' }), origin);
+        frame.postMessage(JSON.stringify({ ...CONTEXT, method: 'addEventListener', value: 'play' }), origin);
       if (event === 'play') setPlayed(embed);
     };
     addEventListener('message', onMessage);

@@ -1,7 +1,7 @@
 import type { Schemas } from '@framelane/client';
+import { Anchor } from '@mantine/core';
 import CircleCheck from 'lucide-react/icons/circle-check';
 import CircleX from 'lucide-react/icons/circle-x';
-import Upload from 'lucide-react/icons/upload';
 import { Link } from 'wouter';
 import { paths } from '../paths.ts';
 import { Age } from '../ui/age.tsx';
@@ -14,12 +14,11 @@ import { countWords, type Happening, happeningsAfter } from './happenings.ts';
 import { VideoLine } from './video-line.tsx';
 
 /** Videos that are listed; the counts include all. */
-const LISTED = 6;
+const LISTED = 5;
 
-const WORDS: Record<Happening['what'], { status: string; words: string; Icon: Icon }> = {
-  uploaded: { status: 'processing', words: 'Uploaded', Icon: Upload },
-  ready: { status: 'ready', words: 'Ready', Icon: CircleCheck },
-  failed: { status: 'failed', words: 'Failed', Icon: CircleX },
+const WORDS: Record<Happening['what'], { words: string; Icon: Icon }> = {
+  ready: { words: 'Ready', Icon: CircleCheck },
+  failed: { words: 'Failed', Icon: CircleX },
 };
 
 type SinceProps = {
@@ -36,27 +35,18 @@ export function Since({ page, lastVisit, weekAgo }: SinceProps) {
   const { list, counts } = happeningsAfter(page.data, time);
   const oldest = page.data.at(-1)?.createdAt;
   const isPart = page.hasMore && oldest !== undefined && Date.parse(oldest) > time;
-  const age = lastVisit === null ? '' : formatAge(new Date(lastVisit).toISOString(), now);
   const title = lastVisit === null ? 'The last seven days' : 'Since your last visit';
-  if (list.length === 0)
-    return (
-      <Section title={title} action={<span className="hint">{age}</span>}>
-        <Fine>Nothing new.</Fine>
-      </Section>
-    );
+  const age = lastVisit === null ? [] : [formatAge(new Date(lastVisit).toISOString(), now)];
+  const words = countWords(counts, isPart);
+  if (list.length === 0) return <Fine>{[`${title}: ${words[0] ?? 'nothing new'}`, ...age].join(' · ')}</Fine>;
   return (
-    <Section
-      title={title}
-      action={
-        <span className="hint">{[...countWords(counts, isPart), age].filter(Boolean).join(' · ')}</span>
-      }
-    >
+    <Section title={title} action={<span className="hint">{[...words, ...age].join(' · ')}</span>}>
       <ul className="rows video-lines">
         {list.slice(0, LISTED).map(({ video, what, at }) => {
-          const { status, words, Icon } = WORDS[what];
+          const { words, Icon } = WORDS[what];
           return (
             <VideoLine key={video.id} video={video}>
-              <span className="status-words" data-status={status}>
+              <span className="status-words" data-status={what}>
                 <Icon />
                 {words}
               </span>
@@ -66,9 +56,9 @@ export function Since({ page, lastVisit, weekAgo }: SinceProps) {
         })}
       </ul>
       {list.length > LISTED && (
-        <Link href={paths.videos} className="more-link">
+        <Anchor component={Link} size="sm" href={paths.videos} className="more-link">
           All videos
-        </Link>
+        </Anchor>
       )}
     </Section>
   );

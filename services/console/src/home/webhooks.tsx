@@ -24,17 +24,15 @@ export function Webhooks() {
 
 function WebhookStates({ webhooks }: { webhooks: readonly Webhook[] }) {
   const broken = webhooks.filter(isBroken);
+  if (broken.length === 0)
+    return <Fine>{webhooks.length === 1 ? 'The webhook works' : `${webhooks.length} webhooks work`}</Fine>;
   return (
-    <Section title="Webhooks">
-      {broken.length === 0 ? (
-        <Fine>{webhooks.length === 1 ? 'The webhook works.' : `${webhooks.length} webhooks work.`}</Fine>
-      ) : (
-        <ul className="failure-groups">
-          {broken.map((webhook) => (
-            <BrokenWebhook key={webhook.id} webhook={webhook} />
-          ))}
-        </ul>
-      )}
+    <Section title={broken.length === 1 ? 'A webhook fails' : `${broken.length} webhooks fail`}>
+      <ul className="failure-groups">
+        {broken.map((webhook) => (
+          <BrokenWebhook key={webhook.id} webhook={webhook} />
+        ))}
+      </ul>
     </Section>
   );
 }
