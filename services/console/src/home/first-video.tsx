@@ -53,7 +53,7 @@ export function FirstVideo({ video, onDone }: FirstVideoProps) {
           />
           <p className="hint">
             Libraries, resumable uploads and uploads from browsers:{' '}
-            <Anchor inherit href={`${DOCS_URL}uploads`} target="_blank" rel="noopener">
+            <Anchor inherit underline="always" href={`${DOCS_URL}uploads`} target="_blank" rel="noopener">
               Uploads
             </Anchor>
           </p>

@@ -22,7 +22,13 @@ export function Watched() {
             return (
               <p className="hint">
                 No views.{' '}
-                <Anchor inherit href={`${DOCS_URL}analytics`} target="_blank" rel="noopener">
+                <Anchor
+                  inherit
+                  underline="always"
+                  href={`${DOCS_URL}analytics`}
+                  target="_blank"
+                  rel="noopener"
+                >
                   What is counted
                 </Anchor>
               </p>

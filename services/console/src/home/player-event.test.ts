@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { eventOf } from './played.ts';
+import { eventOf } from './player-event.ts';
 
 test('reads the events of the player page', () => {
   expect(eventOf('{"context":"player.js","version":"0.0.11","event":"play"}')).toBe('play');
