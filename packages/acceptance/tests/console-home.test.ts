@@ -1,3 +1,9 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Schemas } from '@framelane/client';
 import { expect } from '@jest/globals';
 import type { HTTPRequest, Page } from 'puppeteer-core';
 import {
@@ -18,6 +24,26 @@ import {
 
 useConsole();
 
+/** The commands that the page shows. */
+let code: string;
+
+/** Runs the commands in a folder with a file of that name. Returns the id of the video. */
+async function runCode(file: string): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'framelane-console-home-'));
+  try {
+    await writeFile(join(directory, 'holiday.mp4'), file);
+    const env = { ...process.env, KEY: target.apiKey };
+    const { stdout } = await promisify(execFile)('sh', ['-c', code], { cwd: directory, env });
+    const [ticket = '', upload = '', record = ''] = stdout.split('\n');
+    const { videoId } = JSON.parse(ticket);
+    expect(JSON.parse(upload)).toMatchObject({ videoId, status: 'processing' });
+    expect(JSON.parse(record)).toMatchObject({ id: videoId });
+    return videoId;
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
 const stepsDone = (page: Page) => page.$$eval('.steps [data-done="true"]', (steps) => steps.length);
 
 testInBrowser('without videos, one click leads to a sample video that plays on the same page', async () => {
@@ -28,7 +54,7 @@ testInBrowser('without videos, one click leads to a sample video that plays on t
   // The workspace has the key of the tests.
   await page.waitForFunction(`document.querySelectorAll('.steps [data-done="true"]').length === 1`);
   await page.locator('summary').click();
-  const code = await textOf(page, 'curl, with the secret of an API key in KEY');
+  code = await textOf(page, 'curl, with the secret of an API key in KEY');
   expect(code).toContain(target.workspaceId);
   expect(code).toContain(`${target.baseUrl}/videos/upload-ticket`);
   await inspect(opened, 'home-empty');
@@ -56,11 +82,11 @@ testInBrowser('without videos, one click leads to a sample video that plays on t
 });
 
 testInBrowser('with videos it says what happened since the last visit, and what needs somebody', async () => {
-  for (const title of ['Notes', 'Minutes']) {
-    const ticket = await client.requestTicket({ filename: 'notes.mp4', title });
-    await client.upload(ticket, new Blob(['These are notes and no video.']));
-    expect((await client.settled(ticket.videoId)).status).toBe('failed');
-  }
+  const text = 'These are notes and no video.';
+  const ticket = await client.requestTicket({ filename: 'notes.mp4', title: 'Notes' });
+  await client.upload(ticket, new Blob([text]));
+  for (const id of [ticket.videoId, await runCode(text)])
+    expect((await client.settled(id)).status).toBe('failed');
   const webhook = { url: 'http://127.0.0.1:9/events', events: ['video.deleted'] };
   await client.call('POST', '/webhooks', webhook);
   const gone = await client.requestTicket({ filename: 'gone.mp4' });
@@ -79,18 +105,14 @@ testInBrowser('with videos it says what happened since the last visit, and what 
   await inspect(opened, 'home');
 
   // A later visit, one hour after the last one.
-  const key = `framelane.visit.${target.workspaceId}`;
-  const setSeen = (hoursAgo: number) =>
-    page.evaluate(`localStorage.setItem('${key}', JSON.stringify(
-      { since: null, seen: Date.now() - ${hoursAgo} * 3_600_000 }))`);
-  await setSeen(1);
+  const store = (visit: string) =>
+    page.evaluate(`localStorage.setItem('framelane.visit.${target.workspaceId}', JSON.stringify(${visit}))`);
+  await store('{ since: null, seen: Date.now() - 3_700_000 }');
   await page.goto(page.url());
   await untilText(page, 'Since your last visit');
   await untilText(page, '1 hour ago');
   await untilText(page, '2 failed');
-  await page.evaluate(
-    `localStorage.setItem('${key}', JSON.stringify({ since: Date.now(), seen: Date.now() }))`,
-  );
+  await store('{ since: Date.now(), seen: Date.now() }');
   await page.goto(page.url());
   await untilText(page, 'Since your last visit: nothing new');
   expect(problemsOf(opened)).toEqual([]);
@@ -124,6 +146,29 @@ testInBrowser('a part that cannot be loaded leaves the others', async () => {
   await page.reload();
   await untilText(page, 'Transcoded this month');
   await untilGone(page, 'Retry later.');
+});
+
+testInBrowser('one button retries the videos that failed for the same reason', async () => {
+  const opened = await signInAt('');
+  const { page } = opened;
+  const failed = (await (await client.call('GET', '/videos?status=failed')).json()) as Schemas['VideoPage'];
+  const data = failed.data.map((video) => ({ ...video, retryable: true }));
+  const retried: string[] = [];
+  await page.setRequestInterception(true);
+  page.on('request', (request: HTTPRequest) => {
+    const { pathname, searchParams } = new URL(request.url());
+    const respond = (status: number, body: object) =>
+      void request.respond({ status, contentType: 'application/json', body: JSON.stringify(body) });
+    if (pathname.endsWith('/retry')) {
+      retried.push(pathname);
+      respond(202, data[0] ?? {});
+    } else if (searchParams.get('status') === 'failed') respond(200, { ...failed, data });
+    else void request.continue();
+  });
+  await page.reload();
+  await click(page, 'Retry 2');
+  await untilText(page, '2 videos are retried');
+  expect(retried.toSorted()).toEqual(data.map(({ id }) => `/v1/videos/${id}/retry`).toSorted());
 });
 
 testInBrowser('it shows only what the session may see', async () => {

@@ -34,10 +34,19 @@ function UploadStage({ upload }: { upload: Item }) {
   return (
     <div className="first-stage">
       <div className="stage">
-        <Text fw={600}>{`${upload.name} is uploaded: ${percent} %`}</Text>
+        <Text fw={600}>{uploadWords(upload, percent)}</Text>
         <Progress value={percent} aria-label="Progress of the upload" />
-        <Text className="hint">When the file is complete, an engine transcodes it.</Text>
+        <Text className="hint">
+          {upload.error === undefined
+            ? 'When the file is complete, an engine transcodes it.'
+            : 'The list of uploads at the bottom says why.'}
+        </Text>
       </div>
     </div>
   );
+}
+
+function uploadWords({ name, state }: Item, percent: number): string {
+  if (state === 'failed') return `The upload of ${name} has failed`;
+  return `${name} ${state === 'paused' ? 'is paused' : 'is being uploaded'}: ${percent} %`;
 }

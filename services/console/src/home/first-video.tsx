@@ -1,5 +1,6 @@
 import type { Video } from '@framelane/client';
 import { Anchor, Button, Text } from '@mantine/core';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { API_URL, DOCS_URL, paths } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
@@ -23,8 +24,11 @@ type FirstVideoProps = {
 /** For a workspace without videos: how to get the first one, and its way to the player on the same page. */
 export function FirstVideo({ video, onDone }: FirstVideoProps) {
   const { can, environment, workspace } = useSession();
-  const upload = useUploadItems(useUploadQueue()).find(
-    ({ videoId }) => video === undefined || videoId === video.id,
+  const items = useUploadItems(useUploadQueue());
+  // The queue can list files whose videos were deleted since.
+  const [earlier] = useState(() => new Set(items.map(({ id }) => id)));
+  const upload = items.find(({ id, videoId }) =>
+    video === undefined ? !earlier.has(id) : videoId === video.id,
   );
   const played = usePlayed(video?.embed);
   const canWrite = can('videos:write');
