@@ -364,6 +364,7 @@ export const GROUPS = [
     'home/happenings',
     'home/player-event',
     'home/visit',
+    'home/webhook-states',
     'home/week',
     'keys/expiry',
     'palette/palette-items',

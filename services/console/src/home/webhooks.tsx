@@ -9,6 +9,7 @@ import { useWebhooks } from '../webhooks/queries.ts';
 import { lastResultOf, reasonOf } from '../webhooks/webhook-words.ts';
 import { Fine } from './fine.tsx';
 import { Part } from './part.tsx';
+import { isBroken, stateWords } from './webhook-states.ts';
 
 type Webhook = Schemas['Webhook'];
 
@@ -24,8 +25,7 @@ export function Webhooks() {
 
 function WebhookStates({ webhooks }: { webhooks: readonly Webhook[] }) {
   const broken = webhooks.filter(isBroken);
-  if (broken.length === 0)
-    return <Fine>{webhooks.length === 1 ? 'The webhook works' : `${webhooks.length} webhooks work`}</Fine>;
+  if (broken.length === 0) return <Fine>{stateWords(webhooks)}</Fine>;
   return (
     <Section title={broken.length === 1 ? 'A webhook fails' : `${broken.length} webhooks fail`}>
       <ul className="failure-groups">
@@ -35,11 +35,6 @@ function WebhookStates({ webhooks }: { webhooks: readonly Webhook[] }) {
       </ul>
     </Section>
   );
-}
-
-/** Somebody who has disabled a webhook knows it. */
-function isBroken({ deliveryStatus, disabledReason }: Webhook): boolean {
-  return deliveryStatus === 'failing' || (deliveryStatus === 'disabled' && disabledReason !== 'manual');
 }
 
 function BrokenWebhook({ webhook }: { webhook: Webhook }) {
