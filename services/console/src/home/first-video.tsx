@@ -31,7 +31,6 @@ export function FirstVideo({ video, onDone }: FirstVideoProps) {
     video === undefined ? !earlier.has(id) : videoId === video.id,
   );
   const played = usePlayed(video?.embed);
-  const canWrite = can('videos:write');
   const isArrived = video !== undefined && video.status !== 'uploading';
   const isBegun = video !== undefined || upload !== undefined;
   return (
@@ -40,15 +39,14 @@ export function FirstVideo({ video, onDone }: FirstVideoProps) {
         {isBegun ? (
           <FirstVideoView upload={upload} video={video} />
         ) : (
-          <>
-            <Text>{`${workspace.name} has no videos in the environment ${environment} yet.`}</Text>
-            {canWrite ? (
-              <DropTarget />
-            ) : (
-              <p className="hint">Somebody with the permission videos:write can upload one.</p>
-            )}
-          </>
+          <Text>{`${workspace.name} has no videos in the environment ${environment} yet.`}</Text>
         )}
+        {(!isBegun || video?.status === 'failed') &&
+          (can('videos:write') ? (
+            <DropTarget />
+          ) : (
+            <p className="hint">Somebody with the permission videos:write can upload one.</p>
+          ))}
         <details className="first-code">
           <summary>The same from a program</summary>
           <Copy

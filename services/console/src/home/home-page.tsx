@@ -1,3 +1,4 @@
+import type { Video } from '@framelane/client';
 import { Button, Stack } from '@mantine/core';
 import Import from 'lucide-react/icons/import';
 import Upload from 'lucide-react/icons/upload';
@@ -29,12 +30,17 @@ export function HomePage() {
       </div>
       {can('videos:write') && <DroppedFiles />}
       {isFirst ? (
-        <FirstVideo video={newest.data?.data.at(-1)} onDone={() => setIsFirst(false)} />
+        <FirstVideo video={firstOf(newest.data?.data ?? [])} onDone={() => setIsFirst(false)} />
       ) : (
         <Overview newest={newest} />
       )}
     </Stack>
   );
+}
+
+/** The oldest video that has not failed: after a failure, somebody tries another file. */
+function firstOf(videos: readonly Video[]): Video | undefined {
+  return videos.findLast(({ status }) => status !== 'failed') ?? videos[0];
 }
 
 function NewVideoButtons() {
