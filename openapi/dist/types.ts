@@ -4225,6 +4225,11 @@ export interface components {
             /** @description Failed attempts since the last successful one, or since `url` was changed or the webhook was enabled. */
             consecutiveFailures: number;
             /**
+             * Format: date-time
+             * @description The first of these failed attempts; `null` if there is none.
+             */
+            failingSince: string | null;
+            /**
              * @description Why it is disabled; `null` while it is enabled. `manual`: you disabled it. `gone`: it responded with 410.
              *     `failing`: every attempt failed for five days.
              * @enum {string|null}

@@ -95,11 +95,16 @@ export function openConsole(url: string): Promise<OpenedPage> {
   return openPage(context, url, WIDE, 'load');
 }
 
-/** Signs in with a new link. `options` are those of `admin console-link`. */
+/** Signs in with a new link, and opens the list of videos. `options` are those of `admin console-link`. */
 export async function signIn(...options: string[]): Promise<OpenedPage> {
-  const opened = await openConsole(await signInLink(...options));
+  const opened = await signInAt('videos', ...options);
   await heading(opened.page, 'Videos');
   return opened;
+}
+
+/** Signs in with a new link at a path below `/console/`. */
+export async function signInAt(path: string, ...options: string[]): Promise<OpenedPage> {
+  return openConsole((await signInLink(...options)).replace('/console/', `/console/${path}`));
 }
 
 /** Ends the session of a page from elsewhere. The test files that run at the same time keep theirs. */

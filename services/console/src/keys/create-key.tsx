@@ -1,5 +1,5 @@
 import type { Schemas } from '@framelane/client';
-import { Button, Checkbox, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Button, type ButtonProps, Checkbox, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/api.ts';
@@ -13,7 +13,7 @@ import { Permission } from '../ui/permissions.tsx';
 import { Secret, SecretModal } from '../ui/secret.tsx';
 import { EXPIRIES, expiresAt } from './expiry.ts';
 
-export function CreateKey() {
+export function CreateKey(button: Pick<ButtonProps, 'variant' | 'size'>) {
   const [isOpen, setIsOpen] = useState(false);
   const queries = useQueryClient();
   const creation = useMutation({
@@ -23,7 +23,9 @@ export function CreateKey() {
   const close = () => setIsOpen(false);
   return (
     <>
-      <Button onClick={() => setIsOpen(true)}>Create key</Button>
+      <Button {...button} onClick={() => setIsOpen(true)}>
+        Create key
+      </Button>
       <SecretModal title="Create key" isOpen={isOpen} onClose={close} request={creation}>
         {creation.data === undefined ? (
           <KeyForm creation={creation} onCancel={close} />

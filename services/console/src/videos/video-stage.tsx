@@ -2,6 +2,7 @@ import type { Video } from '@framelane/client';
 import { Progress, Text } from '@mantine/core';
 import { useTimeline } from './queries.ts';
 import { stageOf } from './timeline-words.ts';
+import './video-stage.css';
 
 /** The current stage of a video that is not ready, and the next one. */
 export function VideoStage({ video }: { video: Video }) {
