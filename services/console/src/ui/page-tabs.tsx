@@ -1,0 +1,52 @@
+import { Tabs } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import './page-tabs.css';
+import { searchOfTab, tabAt } from './tab-address.ts';
+
+export type PageTab<Id extends string> = { id: Id; name: string; content: ReactNode };
+
+/** The chosen tab, which is in the address, and a function that chooses another one. */
+export function useTab<Id extends string>(tabs: readonly [Id, ...Id[]]): [Id, (tab: Id) => void] {
+  const search = useSearch();
+  const [path, navigate] = useLocation();
+  const choose = (tab: Id) => navigate(path + searchOfTab(search, tab, tabs[0]), { replace: true });
+  return [tabAt(search, tabs), choose];
+}
+
+/** Moves the focus to a tab, and so the page to where it is. */
+export function focusTab(tab: string): void {
+  document.getElementById(`${ID}-tab-${tab}`)?.focus();
+}
+
+/** A page has one list of tabs. */
+const ID = 'page';
+
+type PageTabsProps<Id extends string> = {
+  label: string;
+  tabs: readonly PageTab<Id>[];
+  chosen: Id;
+  onChoose: (tab: Id) => void;
+};
+
+/** Parts of a page, of which one is shown. A part is made when it is shown for the first time, and keeps what was typed into it. */
+export function PageTabs<Id extends string>({ label, tabs, chosen, onChoose }: PageTabsProps<Id>) {
+  const [opened, setOpened] = useState<ReadonlySet<Id>>(new Set([chosen]));
+  if (!opened.has(chosen)) setOpened(new Set([...opened, chosen]));
+  return (
+    <Tabs id={ID} className="tabs" value={chosen} onChange={(tab) => tab !== null && onChoose(tab as Id)}>
+      <Tabs.List aria-label={label}>
+        {tabs.map(({ id, name }) => (
+          <Tabs.Tab key={id} value={id}>
+            {name}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {tabs.map(({ id, content }) => (
+        <Tabs.Panel key={id} value={id}>
+          {opened.has(id) && content}
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  );
+}
