@@ -13,17 +13,19 @@ export function Copy({ label, value }: CopyProps) {
   const Field = value.includes('\n') ? Lines : Line;
   return (
     <div className="copy">
-      <div id={id} className="label">
-        {label}
+      <div className="copy-head">
+        <span id={id} className="label">
+          {label}
+        </span>
+        <span role="status" className="hint">
+          {words}
+        </span>
       </div>
       <div className="copy-row">
         <Field labelId={id} value={value} ref={field} />
         <Button size="xs" variant="default" onClick={copy} aria-label={`Copy: ${label}`}>
           Copy
         </Button>
-      </div>
-      <div role="status" className="hint">
-        {words}
       </div>
     </div>
   );

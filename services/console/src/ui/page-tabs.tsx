@@ -1,5 +1,5 @@
 import { Tabs } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useLayoutEffect, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import './page-tabs.css';
 import { searchOfTab, tabAt } from './tab-address.ts';
@@ -19,6 +19,14 @@ export function focusTab(tab: string): void {
   document.getElementById(`${ID}-tab-${tab}`)?.focus();
 }
 
+/** Scrolls a list that is wider than the screen to a tab, without scrolling the page. */
+function scrollTo(tab: string): void {
+  const element = document.getElementById(`${ID}-tab-${tab}`);
+  const list = element?.parentElement;
+  if (element && list)
+    list.scrollLeft = element.offsetLeft - list.offsetLeft - (list.clientWidth - element.clientWidth) / 2;
+}
+
 /** A page has one list of tabs. */
 const ID = 'page';
 
@@ -33,6 +41,7 @@ type PageTabsProps<Id extends string> = {
 export function PageTabs<Id extends string>({ label, tabs, chosen, onChoose }: PageTabsProps<Id>) {
   const [opened, setOpened] = useState<ReadonlySet<Id>>(new Set([chosen]));
   if (!opened.has(chosen)) setOpened(new Set([...opened, chosen]));
+  useLayoutEffect(() => scrollTo(chosen), [chosen]);
   return (
     <Tabs id={ID} className="tabs" value={chosen} onChange={(tab) => tab !== null && onChoose(tab as Id)}>
       <Tabs.List aria-label={label}>

@@ -12,7 +12,7 @@ export function VideoStage({ video }: { video: Video }) {
   return (
     <div className={isBelow ? 'stage' : 'stage player'} style={isBelow ? undefined : shapeOf(video)}>
       <Text fw={600}>{now}</Text>
-      <Progress value={percent ?? 0} aria-label="Progress of this step" />
+      {percent !== null && <Progress value={percent} aria-label="Progress of this step" />}
       <Text className="hint">{next}</Text>
     </div>
   );

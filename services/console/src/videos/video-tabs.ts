@@ -2,8 +2,8 @@ import type { Video } from '@framelane/client';
 
 export type VideoTab = 'overview' | 'captions' | 'outputs' | 'share' | 'embed' | 'code' | 'activity';
 
-/** Tabs of a video that can never be played: what it was, and what happened. */
-const LOST: readonly [VideoTab, ...VideoTab[]] = ['overview', 'outputs', 'activity'];
+/** Tabs of a video that can never be played. */
+const LOST: readonly [VideoTab, ...VideoTab[]] = ['activity', 'outputs'];
 
 /** The tabs of a video that can be played, or will be. */
 const ALL: readonly [VideoTab, ...VideoTab[]] = [
