@@ -42,7 +42,9 @@ const WIDTHS = [390, 1024, 1440] as const;
 const PAGES: Record<string, { path: () => string; shows: string }> = {
   list: { path: () => 'videos', shows: '.video-rows > li:nth-child(16)' },
   'list-empty': { path: () => 'videos?q=nothing-has-this-title', shows: '.empty' },
-  video: { path: () => `videos/${videoId}`, shows: '.timeline li' },
+  video: { path: () => `videos/${videoId}`, shows: '.stage' },
+  'video-embed': { path: () => `videos/${videoId}?tab=embed`, shows: 'iframe.embed-preview' },
+  'video-code': { path: () => `videos/${videoId}?tab=code`, shows: '.code-lines' },
   webhooks: { path: () => 'webhooks', shows: '.rows > li' },
   webhook: { path: () => `webhooks/${webhookId}`, shows: 'h1' },
   keys: { path: () => 'keys', shows: '.rows > li' },

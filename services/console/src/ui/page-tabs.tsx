@@ -23,8 +23,9 @@ export function focusTab(tab: string): void {
 function scrollTo(tab: string): void {
   const element = document.getElementById(`${ID}-tab-${tab}`);
   const list = element?.parentElement;
-  if (element && list)
-    list.scrollLeft = element.offsetLeft - list.offsetLeft - (list.clientWidth - element.clientWidth) / 2;
+  if (!element || !list) return;
+  const [outer, inner] = [list.getBoundingClientRect(), element.getBoundingClientRect()];
+  list.scrollLeft += inner.x + inner.width / 2 - (outer.x + outer.width / 2);
 }
 
 /** A page has one list of tabs. */

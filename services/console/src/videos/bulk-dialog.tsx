@@ -158,9 +158,7 @@ type BulkFormProps = {
 
 function BulkForm({ action, count, typed, onType, onSubmit, onCancel }: BulkFormProps) {
   const isDeletion = action === 'delete';
-  // One video is seen and easily compared; a number that is typed shows that many are meant.
-  const isTyped = !isDeletion || count > 1;
-  const isValid = isDeletion ? !isTyped || typed.trim() === String(count) : readTags(typed).length > 0;
+  const isValid = isDeletion ? typed.trim() === String(count) : readTags(typed).length > 0;
   return (
     <form
       onSubmit={(event) => {
@@ -171,25 +169,18 @@ function BulkForm({ action, count, typed, onType, onSubmit, onCancel }: BulkForm
       <Stack>
         {isDeletion && (
           <Text>
-            {count === 1
-              ? 'The video, its file and its streams are deleted at once.'
-              : `${videosOf(count)}, their files and their streams are deleted at once.`}{' '}
-            This can't be undone.
+            {videosOf(count)}, their files and their streams are deleted at once. This cannot be undone.
           </Text>
         )}
-        {isTyped && (
-          <TextInput
-            label={
-              isDeletion ? `Type the number of videos to confirm: ${count}` : `Tags of ${videosOf(count)}`
-            }
-            description={isDeletion ? undefined : 'Separate several with commas.'}
-            inputMode={isDeletion ? 'numeric' : undefined}
-            value={typed}
-            onChange={({ currentTarget }) => onType(currentTarget.value)}
-            autoComplete="off"
-            data-autofocus
-          />
-        )}
+        <TextInput
+          label={isDeletion ? `Type the number of videos to confirm: ${count}` : `Tags of ${videosOf(count)}`}
+          description={isDeletion ? undefined : 'Separate several with commas.'}
+          inputMode={isDeletion ? 'numeric' : undefined}
+          value={typed}
+          onChange={({ currentTarget }) => onType(currentTarget.value)}
+          autoComplete="off"
+          data-autofocus
+        />
         <FormButtons
           cancel={isDeletion ? 'Keep' : 'Cancel'}
           onCancel={onCancel}

@@ -28,7 +28,7 @@ export function CodeSection({ video }: { video: Video }) {
   const { words, guide, name } = NOTES[language];
   const code = snippetOf(language, video, API_URL);
   return (
-    <div className="code">
+    <div className="code-section">
       <SegmentedControl
         className="languages"
         aria-label="Language"
@@ -38,7 +38,7 @@ export function CodeSection({ video }: { video: Video }) {
       />
       <p className="hint">
         {words}{' '}
-        <Anchor href={DOCS_URL + guide} target="_blank" rel="noopener" inherit>
+        <Anchor href={DOCS_URL + guide} target="_blank" rel="noopener" inherit underline="always">
           {`Guide: ${name}`}
         </Anchor>
       </p>

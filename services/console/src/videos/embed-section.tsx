@@ -28,7 +28,7 @@ export function EmbedSection({ video, isShown }: { video: Video; isShown: boolea
   const isSigned = video.playbackPolicy === 'signed';
   const page = isSigned ? `${video.embed}?token=${TOKEN}` : video.embed;
   return (
-    <div className="embed">
+    <div className="embed-section">
       <div className="embed-columns">
         <EmbedForm options={options} onChange={(changed) => setOptions({ ...options, ...changed })} />
         {isShown ? <Preview video={video} options={options} /> : <div className="embed-preview" />}

@@ -14,7 +14,7 @@ export function ShareSection({ video }: { video: Video }) {
   const hls = video.hls ?? video.preview?.hls;
   const isSigned = playbackPolicy === 'signed';
   return (
-    <>
+    <div className="share-section">
       {isSigned && isPlayable(video) && <PlaybackLink video={video} />}
       {isSigned && !isPlayable(video) && (
         <p className="hint">
@@ -37,6 +37,6 @@ export function ShareSection({ video }: { video: Video }) {
           )}
         </>
       )}
-    </>
+    </div>
   );
 }
