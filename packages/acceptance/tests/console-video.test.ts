@@ -71,6 +71,16 @@ async function openVideo(id: string, ...options: string[]): Promise<OpenedPage> 
   return opened;
 }
 
+/** Dismisses the dialogs of the browser. Returns the texts of those that were shown. */
+function dismissQuestions(page: Page): string[] {
+  const asked: string[] = [];
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message());
+    void dialog.dismiss();
+  });
+  return asked;
+}
+
 /** Drops a file on the form for captions, as from a file manager. */
 async function drop(page: Page, name: string, content: string): Promise<void> {
   await page.waitForSelector('[data-drop="captions"]');
@@ -166,6 +176,7 @@ testInBrowser(
   async () => {
     const opened = await openVideo(video.id);
     const { page } = opened;
+    const asked = dismissQuestions(page);
     const chosen = () => page.$eval('[role="tab"][aria-selected="true"]', (tab) => tab.textContent);
     const press = async (key: 'ArrowLeft' | 'ArrowRight' | 'Home' | 'End', name: string, search: string) => {
       await page.keyboard.press(key);
@@ -177,10 +188,22 @@ testInBrowser(
     await fill(page, 'Title of the clip', 'Typed before');
     await page.focus('[role="tab"][aria-selected="true"]');
     await press('ArrowRight', 'Captions and chapters', '?tab=captions');
+    await click(page, 'Edit chapters');
+    await click(page, 'Add chapter at the time of the player');
+    await fill(page, 'Title 1', 'Not saved');
+    await page.focus('[role="tab"][aria-selected="true"]');
     await press('End', 'Activity', '?tab=activity');
     await press('ArrowRight', 'Overview', '');
     expect(await textOf(page, 'Title of the clip')).toBe('Typed before');
     await press('ArrowLeft', 'Activity', '?tab=activity');
+    // A form behind another tab asks before it is lost.
+    expect(asked).toEqual([]);
+    await page.evaluate(`document.querySelector('nav[aria-label="Pages"] a').click()`);
+    expect(asked).toEqual(['Discard the changes that are not saved?']);
+    await openTab(page, 'Captions and chapters');
+    expect(await textOf(page, 'Title 1')).toBe('Not saved');
+    await click(page, 'Cancel');
+    await openTab(page, 'Activity');
     // Only the panel of the chosen tab is shown, and the tab names it.
     const panels = await page.$$eval('[role="tabpanel"]', (all) =>
       all.filter((panel) => panel.checkVisibility()).map((panel) => panel.id),
@@ -400,11 +423,7 @@ testInBrowser('the page of a video before its upload, and after two failed attem
 testInBrowser('an edit survives the end of the session, a wrong field and a click on a link', async () => {
   const opened = await openVideo(video.id);
   const { page } = opened;
-  const asked: string[] = [];
-  page.on('dialog', (dialog) => {
-    asked.push(dialog.message());
-    void dialog.dismiss();
-  });
+  const asked = dismissQuestions(page);
   await click(page, 'Edit');
   await fill(page, 'Title', HOSTILE);
   await click(page, 'Add entry');

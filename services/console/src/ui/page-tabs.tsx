@@ -44,7 +44,14 @@ export function PageTabs<Id extends string>({ label, tabs, chosen, onChoose }: P
   if (!opened.has(chosen)) setOpened(new Set([...opened, chosen]));
   useLayoutEffect(() => scrollTo(chosen), [chosen]);
   return (
-    <Tabs id={ID} className="tabs" value={chosen} onChange={(tab) => tab !== null && onChoose(tab as Id)}>
+    <Tabs
+      id={ID}
+      className="tabs"
+      value={chosen}
+      onChange={(tab) => tab !== null && onChoose(tab as Id)}
+      // A hidden form still asks before its changes are lost.
+      keepMountedMode="display-none"
+    >
       <Tabs.List aria-label={label}>
         {tabs.map(({ id, name }) => (
           <Tabs.Tab key={id} value={id}>
