@@ -54,7 +54,8 @@ export function PageTabs<Id extends string>({ label, tabs, chosen, onChoose }: P
     >
       <Tabs.List aria-label={label}>
         {tabs.map(({ id, name }) => (
-          <Tabs.Tab key={id} value={id}>
+          // Mantine activates the tab of an arrow key, but not that of Home and End.
+          <Tabs.Tab key={id} value={id} onFocus={() => id !== chosen && onChoose(id)}>
             {name}
           </Tabs.Tab>
         ))}
