@@ -80,6 +80,10 @@ async function codeIn(page: Page): Promise<Record<'HTML' | 'React' | 'hls.js' | 
   for (const language of ['HTML', 'React', 'hls.js', 'curl', 'Node']) {
     await page.locator(`.languages ::-p-text(${language})`).click();
     codes[language] = await codeOf(page, `Code in ${language}`);
+    const guide = new URL(await page.$eval('.code-section a', ({ href }) => href));
+    const response = await fetch(guide);
+    expect([guide.href, response.status]).toEqual([guide.href, 200]);
+    expect(await response.text()).toContain(`id="${guide.hash.slice(1)}`);
   }
   return codes as Awaited<ReturnType<typeof codeIn>>;
 }

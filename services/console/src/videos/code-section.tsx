@@ -10,15 +10,15 @@ const NOTES: Record<Language, { words: string; guide: string; name: string }> = 
   html: { words: 'The player page in a frame, for any site.', guide: 'embed', name: 'Player page' },
   react: {
     words: 'A component of @framelane/elements, which needs @framelane/client beside it.',
-    guide: 'packages/elements',
-    name: 'Elements',
+    guide: 'nextjs',
+    name: 'Next.js',
   },
   hls: { words: 'The stream in a player of your own, with the package hls.js.', guide: 'hls', name: 'HLS' },
   curl: { words: 'For a shell, with an API key in FRAMELANE_API_KEY.', guide: 'cli', name: 'Command line' },
   node: {
     words: 'For Node, with @framelane/client and an API key in FRAMELANE_API_KEY.',
-    guide: 'packages/client',
-    name: 'Client',
+    guide: 'nextjs#the-client',
+    name: 'The client in Next.js',
   },
 };
 
