@@ -148,8 +148,17 @@ export const fill = (page: Page, name: string, value: string) =>
 /** The text of a field that can be copied, or of an input. */
 export async function textOf(page: Page, name: string): Promise<string> {
   const field = await page.waitForSelector(`::-p-aria([name="${name}"][role="textbox"])`);
-  return String(await (await field?.getProperty('value'))?.jsonValue());
+  return String(await field?.evaluate((each) => ('value' in each ? each.value : each.textContent)));
 }
+
+/** The code in a block of lines that can be copied. */
+export async function codeOf(page: Page, name: string): Promise<string> {
+  const lines = await page.waitForSelector(`.code-lines[aria-label="${name}"]`);
+  return String(await lines?.evaluate((each) => each.textContent));
+}
+
+/** Shows a part of the page of a video. */
+export const openTab = (page: Page, name: string) => click(page, name, 'tab');
 
 /** Clicks a link of the console, which does not load the document again. */
 export const follow = (page: Page, name: string) => click(page, name, 'link');

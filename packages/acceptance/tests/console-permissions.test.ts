@@ -267,7 +267,10 @@ testInBrowser('no text that a user can set is interpreted as HTML or as a script
   const addresses = Object.values(PAGES).map(({ path, showsTexts }) => ({ path, showsTexts }));
   for (const { path, showsTexts } of [
     ...addresses,
-    { path: `/videos/${videoId}`, showsTexts: true },
+    ...['', '?tab=captions', '?tab=embed', '?tab=code'].map((tab) => ({
+      path: `/videos/${videoId}${tab}`,
+      showsTexts: true,
+    })),
     { path: `/videos/${importId}`, showsTexts: false },
     { path: `/webhooks/${webhook.id}`, showsTexts: true },
   ]) {

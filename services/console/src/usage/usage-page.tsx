@@ -11,7 +11,7 @@ import { ErrorAlert } from '../ui/error-alert.tsx';
 import { formatBytes } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
-import { firstDay, MONTHS, type Row, readAddress, rowsOf, secondsOf, toCsv } from './figures.ts';
+import { firstDay, MONTHS, periodWords, type Row, readAddress, rowsOf, secondsOf, toCsv } from './figures.ts';
 import { formatMinutes, Limits } from './limits.tsx';
 
 const PERIODS = {
@@ -140,7 +140,7 @@ function Figures({ rows }: { rows: readonly Row[] }) {
         <tbody>
           {rows.map((row) => (
             <tr key={row.period}>
-              <th scope="row">{row.period}</th>
+              <th scope="row">{periodWords(row.period)}</th>
               {MEASURES.map(({ name, of, format }) => {
                 const value = of(row);
                 return <td key={name}>{value === null ? 'not recorded' : format(value)}</td>;
