@@ -15,7 +15,7 @@ export const paths = {
   videos: '/videos',
   video: (id: string) => `/videos/${id}`,
   analytics: '/analytics',
-  videoAnalytics: (id: string) => `/analytics/${id}`,
+  videoAnalytics: (id: string) => `/videos/${id}?tab=analytics`,
   webhooks: '/webhooks',
   webhook: (id: string) => `/webhooks/${id}`,
   keys: '/keys',

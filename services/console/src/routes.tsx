@@ -16,10 +16,6 @@ const AnalyticsPage = lazyPage(
   async () => (await import('./analytics/analytics-page.tsx')).AnalyticsPage,
   LoadFailure,
 );
-const VideoAnalyticsPage = lazyPage(
-  async () => (await import('./analytics/video-analytics-page.tsx')).VideoAnalyticsPage,
-  LoadFailure,
-);
 const WebhooksPage = lazyPage(
   async () => (await import('./webhooks/webhooks-page.tsx')).WebhooksPage,
   LoadFailure,
@@ -55,9 +51,6 @@ export function Routes() {
         <Route path={paths.videos} component={VideosPage} />
         <Route<{ id: string }> path={paths.video(':id')}>{({ id }) => <VideoPage key={id} id={id} />}</Route>
         <Route path={paths.analytics} component={AnalyticsPage} />
-        <Route<{ id: string }> path={paths.videoAnalytics(':id')}>
-          {({ id }) => <VideoAnalyticsPage key={id} id={id} />}
-        </Route>
         <Route path={paths.webhooks} component={WebhooksPage} />
         <Route<{ id: string }> path={paths.webhook(':id')}>
           {({ id }) => <WebhookPage key={id} id={id} />}

@@ -316,7 +316,8 @@ test('errors in groups have the number of each day', async () => {
   const failed = () => ({ ...entry(workspaceId), status: 404, problem_code: 'video_not_found' });
   for (const days of [5, 3]) await storeEarlier(failed(), days);
   const newest = failed();
-  await storeRequests(plane.db, workspaceId, [failed(), newest, entry(workspaceId)]);
+  const other = { ...failed(), created_at: newest.created_at };
+  await storeRequests(plane.db, workspaceId, [other, newest, entry(workspaceId)]);
   const { headers } = await signIn({ ...plane, workspaceId });
   const { body } = await api('get', '/request-errors', headers).expect(200);
   const today = newest.created_at.toISOString().slice(0, 10);

@@ -9,7 +9,7 @@ import { formatCount, formatPercent, formatWatchTime } from './analytics-words.t
 import { Breakdown } from './breakdown.tsx';
 import { Figures } from './figures.tsx';
 import { NoViews } from './no-views.tsx';
-import { type Period, readPeriod, writePeriod } from './period.ts';
+import { readPeriod, writePeriod } from './period.ts';
 
 /** What is watched of all videos of the workspace. */
 export function AnalyticsPage() {
@@ -25,15 +25,15 @@ export function AnalyticsPage() {
         period={period}
         onPeriod={(changed) => navigate(`${paths.analytics}?${writePeriod(changed)}`, { replace: true })}
         empty={<NoViews />}
-        more={({ topVideos = [], views }) => <TopVideos videos={topVideos} views={views} period={period} />}
+        more={({ topVideos = [], views }) => <TopVideos videos={topVideos} views={views} />}
       />
     </Stack>
   );
 }
 
-type TopVideosProps = { videos: readonly Schemas['WatchedVideo'][]; views: number; period: Period };
+type TopVideosProps = { videos: readonly Schemas['WatchedVideo'][]; views: number };
 
-function TopVideos({ videos, views, period }: TopVideosProps) {
+function TopVideos({ videos, views }: TopVideosProps) {
   return (
     <Breakdown
       title="Top videos"
@@ -41,7 +41,7 @@ function TopVideos({ videos, views, period }: TopVideosProps) {
       whole={views}
       parts={videos.map((video) => ({
         key: video.videoId,
-        name: <VideoName video={video} period={period} />,
+        name: <VideoName video={video} />,
         value: video.views,
         words: wordsOf(video),
       }))}
@@ -50,21 +50,10 @@ function TopVideos({ videos, views, period }: TopVideosProps) {
 }
 
 /** Who may not see videos has no title, and gets no link. */
-function VideoName({
-  video: { videoId, title },
-  period,
-}: {
-  video: Schemas['WatchedVideo'];
-  period: Period;
-}) {
+function VideoName({ video: { videoId, title } }: { video: Schemas['WatchedVideo'] }) {
   if (title === null) return videoId;
   return (
-    <Anchor
-      component={Link}
-      href={`${paths.videoAnalytics(videoId)}?${writePeriod(period)}`}
-      inherit
-      title={title}
-    >
+    <Anchor component={Link} href={paths.videoAnalytics(videoId)} inherit title={title}>
       {title}
     </Anchor>
   );

@@ -20,11 +20,7 @@ export function FirstVideoView({ upload, video }: FirstVideoViewProps) {
     <div className="first-view">
       <VideoFailure video={video} />
       {isPlayable(video) && <Player video={video} revision={0} />}
-      {video.status !== 'ready' && video.status !== 'failed' && (
-        <div className={isPlayable(video) ? undefined : 'first-stage'}>
-          <VideoStage video={video} />
-        </div>
-      )}
+      {video.status !== 'ready' && video.status !== 'failed' && <VideoStage video={video} />}
     </div>
   );
 }
@@ -32,16 +28,14 @@ export function FirstVideoView({ upload, video }: FirstVideoViewProps) {
 function UploadStage({ upload }: { upload: Item }) {
   const percent = percentOf(upload);
   return (
-    <div className="first-stage">
-      <div className="stage">
-        <Text fw={600}>{uploadWords(upload, percent)}</Text>
-        <Progress value={percent} aria-label="Progress of the upload" />
-        <Text className="hint">
-          {upload.error === undefined
-            ? 'When the file is complete, an engine transcodes it.'
-            : 'The list of uploads at the bottom says why.'}
-        </Text>
-      </div>
+    <div className="stage player">
+      <Text fw={600}>{uploadWords(upload, percent)}</Text>
+      <Progress value={percent} aria-label="Progress of the upload" />
+      <Text className="hint">
+        {upload.error === undefined
+          ? 'When the file is complete, an engine transcodes it.'
+          : 'The list of uploads at the bottom says why.'}
+      </Text>
     </div>
   );
 }

@@ -27,7 +27,7 @@ export function FirstVideo({ video, onDone }: FirstVideoProps) {
   const items = useUploadItems(useUploadQueue());
   // The queue can list files whose videos were deleted since.
   const [earlier] = useState(() => new Set(items.map(({ id }) => id)));
-  const upload = items.find(({ id, videoId }) =>
+  const upload = items.findLast(({ id, videoId }) =>
     video === undefined ? !earlier.has(id) : videoId === video.id,
   );
   const played = usePlayed(video?.embed);
@@ -41,7 +41,7 @@ export function FirstVideo({ video, onDone }: FirstVideoProps) {
         ) : (
           <Text>{`${workspace.name} has no videos in the environment ${environment} yet.`}</Text>
         )}
-        {(!isBegun || video?.status === 'failed') &&
+        {(!isBegun || video?.status === 'failed' || upload?.state === 'failed') &&
           (can('videos:write') ? (
             <DropTarget />
           ) : (

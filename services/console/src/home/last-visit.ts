@@ -10,7 +10,8 @@ export function useRecordedVisits(workspaceId: string): void {
   useEffect(() => {
     const record = () => {
       const key = keyOf(workspaceId);
-      const visit = visitAt(readVisit(localStorage.getItem(key)), Date.now());
+      const wasShown = document.visibilityState === 'hidden';
+      const visit = visitAt(readVisit(localStorage.getItem(key)), Date.now(), wasShown);
       localStorage.setItem(key, JSON.stringify(visit));
       for (const listener of listeners) listener();
     };

@@ -9,9 +9,13 @@ export type Visit = {
 /** A longer absence begins another visit. */
 const GAP_MS = 30 * 60_000;
 
-/** The visit to which a time belongs. A stored time that lies in the future, because a clock was wrong, counts for nothing. */
-export function visitAt(stored: Visit | undefined, now: number): Visit {
+/**
+ * The visit to which a time belongs. Until then the console was shown or was not (`wasShown`): time in front of it is no absence. A stored time that lies in
+ * the future, because a clock was wrong, counts for nothing.
+ */
+export function visitAt(stored: Visit | undefined, now: number, wasShown: boolean): Visit {
   if (stored === undefined || stored.seen > now) return { since: null, seen: now };
+  if (wasShown) return { ...stored, seen: now };
   return { since: now - stored.seen > GAP_MS ? stored.seen : stored.since, seen: now };
 }
 

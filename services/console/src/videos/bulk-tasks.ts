@@ -43,7 +43,13 @@ export function taskOf(
       return async (video) => {
         if (!canImportAgain(video)) return api.videos.retry(video.id, PATIENT);
         // A repeat after a failed deletion does not import the file twice.
-        if (!made.imported.has(video.id)) await api.videos.import(importAgain(video), PATIENT);
+        if (!made.imported.has(video.id)) {
+          // So that a repeat after a lost response, or in another tab, does not import the file twice, either.
+          await api.videos.import(importAgain(video), {
+            ...PATIENT,
+            idempotencyKey: `import-again-${video.id}`,
+          });
+        }
         made.imported.add(video.id);
         return deleteVideo(api, video.id);
       };

@@ -24,7 +24,7 @@ export function consequencesOf(action: BulkAction, videos: readonly Video[], oth
         ...(transcodes > 0 ? [`${videosOf(transcodes)}: Framelane transcodes the stored file again.`] : []),
         ...(imports > 0
           ? [
-              `${videosOf(imports)}: Framelane imports the file again as a new video with the same details, and deletes the failed one. The query of a URL and request headers are not stored. If the server needs them, the import fails again.`,
+              `${videosOf(imports)}: Framelane imports the file again as a new video with the same details, and deletes the failed one. Captions, chapters and a poster that were set are deleted with it. The query of a URL and request headers are not stored. If the server needs them, the import fails again.`,
             ]
           : []),
         ...(others > 0

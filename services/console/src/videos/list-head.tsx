@@ -56,7 +56,8 @@ export function ListHead({ address, videos, total, selection, onAction }: ListHe
               {action('delete', 'Delete', 'red')}
             </div>
           ) : (
-            address.status === 'failed' && (
+            address.status === 'failed' &&
+            total?.exact === true && (
               <HeadButton
                 onClick={(opener) =>
                   isMore

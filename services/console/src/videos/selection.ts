@@ -26,7 +26,9 @@ export type Selection = {
 export function useSelection(key: string, videos: readonly Video[]): Selection {
   const [state, setState] = useState<State>({ key, ids: NOTHING });
   const { ids, all = videos }: Omit<State, 'key'> = state.key === key ? state : { ids: NOTHING };
-  const selected = all.filter(({ id }) => ids.has(id));
+  // The page has newer records, and videos that have arrived since.
+  const known = new Map([...all, ...videos].map((video) => [video.id, video]));
+  const selected = [...known.values()].filter(({ id }) => ids.has(id));
   const select = (chosen: Iterable<string>) =>
     setState({ key, ids: new Set(chosen), ...(all !== videos && { all }) });
   return {
@@ -35,7 +37,7 @@ export function useSelection(key: string, videos: readonly Video[]): Selection {
     select,
     selectAll: (chosen) => setState({ key, ids: new Set(chosen.map(({ id }) => id)), all: chosen }),
     toggle: (toggled) => {
-      const before = new Set(selected.map(({ id }) => id));
+      const before = new Set(ids);
       const isEvery = toggled.every((id) => before.has(id));
       for (const id of toggled) isEvery ? before.delete(id) : before.add(id);
       select(before);

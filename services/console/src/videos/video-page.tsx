@@ -2,6 +2,7 @@ import type { Video } from '@framelane/client';
 import { Anchor, Stack } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
+import { VideoAnalytics } from '../analytics/video-analytics.tsx';
 import { isGone } from '../api/problem.ts';
 import { paths } from '../paths.ts';
 import { Copy } from '../ui/copy.tsx';
@@ -68,6 +69,7 @@ function LoadedVideo({ video, failure }: { video: Video; failure: ReactNode }) {
     share: <ShareSection video={video} />,
     embed: <EmbedSection video={video} isShown={tab === 'embed'} />,
     code: <CodeSection video={video} />,
+    analytics: <VideoAnalytics videoId={video.id} />,
     activity: <TimelineSection video={video} />,
   };
   return (

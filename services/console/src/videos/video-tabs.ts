@@ -1,6 +1,14 @@
 import type { Video } from '@framelane/client';
 
-export type VideoTab = 'overview' | 'captions' | 'outputs' | 'share' | 'embed' | 'code' | 'activity';
+export type VideoTab =
+  | 'overview'
+  | 'captions'
+  | 'outputs'
+  | 'share'
+  | 'embed'
+  | 'code'
+  | 'analytics'
+  | 'activity';
 
 /** Tabs of a video that can never be played. */
 const LOST: readonly [VideoTab, ...VideoTab[]] = ['activity', 'outputs'];
@@ -13,6 +21,7 @@ const ALL: readonly [VideoTab, ...VideoTab[]] = [
   'share',
   'embed',
   'code',
+  'analytics',
   'activity',
 ];
 
@@ -23,6 +32,7 @@ export const TAB_NAMES: Record<VideoTab, string> = {
   share: 'Share',
   embed: 'Embed',
   code: 'Code',
+  analytics: 'Analytics',
   activity: 'Activity',
 };
 
