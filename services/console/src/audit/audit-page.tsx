@@ -43,7 +43,7 @@ export function AuditPage() {
         </Button>
       </div>
       <Text>
-        Who changed what in this workspace in the last 90 days, and who signed in. Nobody can change this
+        Who changed what in this workspace in the last 90 days, and who signed in. No request can change this
         list.
       </Text>
       <AuditFilters address={address} onChange={change} />
