@@ -403,6 +403,7 @@ export const GROUPS = [
     'gestures',
     'keys',
     'options',
+    'page-path',
     'pictures',
     'player-js',
     'preview',
