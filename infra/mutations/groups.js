@@ -426,6 +426,7 @@ export const GROUPS = [
     'gestures',
     'keys',
     'options',
+    'page-path',
     'pictures',
     'player-js',
     'preview',

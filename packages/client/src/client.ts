@@ -35,8 +35,8 @@ export type FramelaneClient = Api & Resources;
 
 /**
  * Creates a client. With an API key it is for one workspace; with a session, `scope` names the workspace of each request. The client
- * retries requests without a complete response or with a temporary error. Throws a TypeError that names a missing option, such as the value of an environment
- * variable that is not set.
+ * retries requests without a complete response or with a temporary error. Throws a TypeError that names an option without a value, for example because an
+ * environment variable is not set.
  */
 export function createClient(options: ClientOptions | SessionClientOptions): FramelaneClient {
   const { baseUrl, fetch = (request) => globalThis.fetch(request), retries, timeoutMs } = options;
