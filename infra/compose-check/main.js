@@ -36,7 +36,8 @@ try {
   await check(folder, stopped.signal);
   console.log('\nAll checks passed.');
 } catch (error) {
-  console.error(`\n✗ ${error.message}`);
+  // The name of the step comes last, where the list of all failures shows it.
+  console.error(`\n${error.cause?.message ?? ''}\n\n✗ ${error.message}`);
   process.exitCode = 1;
 } finally {
   await rm(folder, { recursive: true });
@@ -71,15 +72,18 @@ async function check(folder, signal) {
   try {
     await runChecks(stack, target, folder, signal);
   } catch (error) {
-    signal.throwIfAborted();
-    console.error(`${await stack.logTails().catch(() => '')}\n\n${error.stack}`);
-    throw error;
-  } finally {
-    await step('Everything is removed, volumes included', async () => {
-      const left = await stack.down();
-      if (left.length > 0) throw new Error(`Not removed: ${left.join(' ')}`);
-    });
+    if (!signal.aborted) console.error(await stack.logTails().catch(() => ''), error);
+    await remove(stack).catch(console.error);
+    throw signal.aborted ? signal.reason : error;
   }
+  await remove(stack);
+}
+
+function remove(stack) {
+  return step('Everything is removed, volumes included', async () => {
+    const left = await stack.down();
+    if (left.length > 0) throw new Error(`Not removed: ${left.join(' ')}`);
+  });
 }
 
 async function runChecks(stack, target, folder, signal) {
@@ -179,6 +183,7 @@ async function transcoderOf(stack, id) {
   return undefined;
 }
 
+/** Runs and prints a step. Its error has the title as its message, and the failure as its cause. */
 async function step(title, work) {
   console.log(`… ${title}`);
   const startedAt = performance.now();
@@ -189,6 +194,6 @@ async function step(title, work) {
     return result;
   } catch (error) {
     console.log(`✗ ${title} (${seconds()} s)`);
-    throw error;
+    throw new Error(title, { cause: error });
   }
 }

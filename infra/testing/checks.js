@@ -1,13 +1,12 @@
-import { runStep } from '../bootstrap/run.js';
 import { runAcceptance } from './acceptance-check.js';
 import { checkComposedSystem } from './composed-system.js';
 import { runJest } from './jest-check.js';
+import { runProgramCheck } from './program-check.js';
 import { withS3Server } from './s3-server.js';
 
-/** A check that passes or fails as a whole. */
-function command(program, ...args) {
-  return async (output) =>
-    (await runStep(program, args, output)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+/** A check by a program. */
+function byProgram(name, title, ...command) {
+  return { name, title, run: (output) => runProgramCheck(title, command, output) };
 }
 
 const INTEGRATION_ARGS = [
@@ -27,52 +26,42 @@ const FAULT_ARGS = [
 
 /** The checks that need no database, no ffmpeg and no running node. */
 const FIRST_CHECKS = [
-  { name: 'style', title: 'Formatting and lint', run: command('biome', 'ci', '--error-on-warnings', '.') },
-  {
-    name: 'imports',
-    title: 'Import rules',
-    run: command('depcruise', '--config', '.dependency-cruiser.cjs', 'services', 'packages'),
-  },
+  byProgram('style', 'Formatting and lint', 'biome', 'ci', '--error-on-warnings', '.'),
+  byProgram(
+    'imports',
+    'Import rules',
+    'depcruise',
+    '--config',
+    '.dependency-cruiser.cjs',
+    'services',
+    'packages',
+  ),
   // Several checkers check many types more than once.
-  { name: 'types', title: 'Types', run: command('tsc', '--noEmit', '--checkers', '1') },
-  {
-    name: 'page-types',
-    title: 'Types of the player page',
-    run: command('tsc', '--noEmit', '--project', 'services/player'),
-  },
-  {
-    name: 'console-types',
-    title: 'Types of the console',
-    run: command('tsc', '--noEmit', '--project', 'services/console'),
-  },
-  {
-    name: 'docs-types',
-    title: 'Types of the docs site',
-    run: command('tsc', '--noEmit', '--project', 'services/docs-site'),
-  },
-  {
-    name: 'element-types',
-    title: 'Types of the elements',
-    run: command('tsc', '--noEmit', '--project', 'packages/elements'),
-  },
-  {
-    name: 'api',
-    title: 'OpenAPI description',
-    run: command('npm', 'run', '--silent', '--prefix', 'openapi', 'lint'),
-  },
-  {
-    name: 'drift',
-    title: 'Generated files are up to date',
-    run: command('npm', 'run', '--silent', '--prefix', 'openapi', 'check'),
-  },
+  byProgram('types', 'Types', 'tsc', '--noEmit', '--checkers', '1'),
+  byProgram('page-types', 'Types of the player page', 'tsc', '--noEmit', '--project', 'services/player'),
+  byProgram('console-types', 'Types of the console', 'tsc', '--noEmit', '--project', 'services/console'),
+  byProgram('docs-types', 'Types of the docs site', 'tsc', '--noEmit', '--project', 'services/docs-site'),
+  byProgram('element-types', 'Types of the elements', 'tsc', '--noEmit', '--project', 'packages/elements'),
+  byProgram('api', 'OpenAPI description', 'npm', 'run', '--silent', '--prefix', 'openapi', 'lint'),
+  byProgram(
+    'drift',
+    'Generated files are up to date',
+    'npm',
+    'run',
+    '--silent',
+    '--prefix',
+    'openapi',
+    'check',
+  ),
   { name: 'unit', title: 'Unit tests', run: (output) => runJest('unit', { output }) },
 ];
 
-const EXPRESSIONS = {
-  name: 'expressions',
-  title: 'Regular expressions take linear time',
-  run: command('node', 'infra/expressions/main.js'),
-};
+const EXPRESSIONS = byProgram(
+  'expressions',
+  'Regular expressions take linear time',
+  'node',
+  'infra/expressions/main.js',
+);
 
 /**
  * All checks of `npm test`. The stages run one after another, the checks of a stage at the same time; `inBackground` means that the next

@@ -1,5 +1,5 @@
-import { runStep } from '../bootstrap/run.js';
 import { report } from '../bootstrap/terminal.js';
+import { runProgramCheck } from './program-check.js';
 
 /** Starts and tests the system of docker-compose.yml, if COMPOSE_COMMAND is set: it takes minutes. `options` are those of `runStep`. */
 export async function checkComposedSystem(options) {
@@ -13,6 +13,6 @@ export async function checkComposedSystem(options) {
     );
     return { passed: 0, failed: isRequired ? 1 : 0 };
   }
-  const code = await runStep(process.execPath, ['infra/compose-check/main.js'], options);
-  return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+  const command = [process.execPath, 'infra/compose-check/main.js'];
+  return runProgramCheck('The system of docker-compose.yml', command, options);
 }

@@ -19,6 +19,7 @@ import {
   heading,
   inspect,
   openConsole,
+  openTab,
   problemsOf,
   publicUrl,
   signIn,
@@ -297,6 +298,7 @@ testInBrowser('a packaging, codecs and high dynamic range are chosen for the nex
   await writeFile(path, await readFile(clip));
   await choose(page, 'Upload files', path);
   await follow(page, 'fragmented');
+  await openTab(page, 'Outputs');
   await untilText(page, 'CMAF (fragmented MP4)');
   await untilText(page, 'Keep in AV1 and HEVC');
   const [video] = await videosWith('fragmented');

@@ -265,7 +265,7 @@ inBrowser.test(
     try {
       const { page } = await openPage(
         browser,
-        await signInLink(cluster),
+        (await signInLink(cluster)).replace('/console/', '/console/videos'),
         { width: 1200, height: 800 },
         'load',
       );
