@@ -21,7 +21,7 @@ const REPLICAS = { uploader: 2, transcoder: 2 };
 const UPLOADS = 6;
 const SMALL = { width: 640, height: 360, rate: '30', seconds: 6, audio: { sampleRate: 48_000, channels: 2 } };
 /** Long enough to kill the transcoder during the transcode. */
-const LONG = { ...SMALL, width: 1280, height: 720, seconds: 12 };
+const LONG = { ...SMALL, width: 1280, height: 720, seconds: 24 };
 /** Files of each image that docs/licences.md promises. */
 const NPM_LICENCES = ['/app/LICENSE', '/app/infra/licences/texts/aws-sdk.txt'];
 const LICENCES = { gateway: ['/app/LICENSE'], 'control-plane': NPM_LICENCES, transcoder: NPM_LICENCES };

@@ -54,18 +54,30 @@ export class ComposeStack {
     await this.#run('up', '--detach', ...this.#build, '--wait', ...this.#scale);
   }
 
-  /**
-   * Restarts all containers and waits until they are healthy. During a restart, the DNS server of podman's networks sometimes exits. The
-   * next restart starts it again, but may also end it.
-   */
+  /** Restarts all containers and waits until they are healthy. */
   async restart() {
     await this.#recordVolumes();
-    await this.#run('restart');
-    for (let restarts = 1; restarts < MAX_RESTARTS && !(await this.#hasNames()); restarts++) {
-      console.log('  The network resolves no names after the restart. Restarting again …');
-      await this.#run('restart');
+    for (let restarts = 1; ; restarts++) {
+      const problem = await this.#tryRestart();
+      if (problem === undefined) break;
+      if (restarts === MAX_RESTARTS) throw new Error(problem);
+      console.log(`  ${problem}\n  Restarting again …`);
     }
     await this.#run('up', '--detach', '--wait', ...this.#scale);
+  }
+
+  /**
+   * Resolves with what went wrong, if anything. During a restart, the DNS server of podman's networks sometimes exits: then the command fails, or
+   * no names are resolved afterwards. The next restart starts that server again, but may also end it.
+   */
+  async #tryRestart() {
+    try {
+      await this.#run('restart');
+    } catch (error) {
+      this.#signal?.throwIfAborted();
+      return error.message;
+    }
+    return (await this.#hasNames()) ? undefined : 'The network resolves no names after the restart.';
   }
 
   /** Whether a running control plane can resolve the name of any other service. True as well if it does not run. */
