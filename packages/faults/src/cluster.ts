@@ -144,6 +144,7 @@ export class Cluster {
             main: 'packages/faults/src/control-plane-program.ts',
             args: [JSON.stringify({ ...SHORT_TIMES, ...timing })],
             url: `http://127.0.0.1:${port}`,
+            internalUrl: `http://127.0.0.1:${internalPort}`,
             env: {
               ...common,
               ...throughOwnProxies(index),
@@ -159,6 +160,7 @@ export class Cluster {
             name: `engine ${index + 1}`,
             main: 'services/engine/src/main.ts',
             url: `http://127.0.0.1:${port}`,
+            internalUrl: `http://127.0.0.1:${internalPort}`,
             env: {
               ...common,
               ...throughOwnProxies(controlPlanes + index),

@@ -12,6 +12,8 @@ const ROOT = resolve(import.meta.dirname, '../../..');
 export class ServiceProcess {
   readonly name: string;
   readonly url: string;
+  /** Where it serves its metrics. */
+  readonly internalUrl: string;
   /** Since the first start. */
   readonly log = new ServiceLog();
   readonly #program: readonly string[];
@@ -26,10 +28,12 @@ export class ServiceProcess {
     main: string;
     args?: readonly string[];
     url: string;
+    internalUrl: string;
     env: NodeJS.ProcessEnv;
   }) {
     this.name = options.name;
     this.url = options.url;
+    this.internalUrl = options.internalUrl;
     this.#program = [resolve(ROOT, options.main), ...(options.args ?? [])];
     this.#env = options.env;
   }

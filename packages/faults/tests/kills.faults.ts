@@ -8,6 +8,8 @@ import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/global
 import { type Clips, makeClips, padded } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { PostgresServer } from '../src/postgres-server.ts';
+import { sendWithRetries, withRetries } from '../src/retries.ts';
+import { victimsOf } from '../src/victims.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
@@ -17,9 +19,6 @@ const UPLOADS_A_ROUND = 3;
 
 /** The client sends a file of this size as a resumable upload. */
 const RESUMABLE_BYTES = 80 * 1024 ** 2;
-
-const RETRY_MS = 250;
-const MAX_ATTEMPTS = 400;
 
 jest.setTimeout(LOOPS * 600_000);
 
@@ -41,73 +40,30 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-/** Uploads a file as a new video, with retries. */
-async function send(path: string, keepSource: 'always' | 'never' = 'always'): Promise<string> {
-  const ticket = await withRetries(() => cluster.api.ticket({ keepSource }));
-  await withRetries(() =>
-    upload(path, ticket).catch((error: { code?: string }) => {
-      // The response was lost, but the file is stored.
-      if (error.code !== 'upload_token_used') throw error;
-    }),
-  );
-  return ticket.videoId;
-}
-
-/** Retries while the cluster recovers. */
-async function withRetries<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (attempt === MAX_ATTEMPTS) throw error;
-      await pause(RETRY_MS);
-    }
-  }
-}
-
 test('a cluster without faults has no violations', async () => {
-  const ids = await Promise.all([send(clips.short), send(clips.short)]);
+  const ids = await Promise.all([1, 2].map(() => sendWithRetries(cluster.api, clips.short)));
   for (const id of ids) await cluster.api.client.videos.waitUntilReady(id);
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
 test('every accepted video becomes ready, whichever process is killed at any moment', async () => {
   const random = new Random(SEED);
-  const victims = {
-    engine: async () => {
-      const engine = random.pick(cluster.engines);
-      await engine.end('SIGKILL');
-      await engine.start();
-    },
-    'control plane': async () => {
-      const controlPlane = random.pick(cluster.controlPlanes);
-      await controlPlane.end('SIGKILL');
-      await controlPlane.start();
-    },
-    RabbitMQ: async () => {
-      await rabbitmq.kill();
-      await rabbitmq.start();
-    },
-    PostgreSQL: async () => {
-      await postgres.kill();
-      await postgres.restart();
-    },
-  };
-  const kills = Object.keys(victims).map((name) => ({ name: name as keyof typeof victims, times: 0 }));
+  const victims = victimsOf(cluster, { postgres, rabbitmq });
+  const kills = victims.map((victim) => ({ ...victim, times: 0 }));
   const videos: string[] = [];
   // A broker that has run for a while has its queue declarations on disk.
   await rabbitmq.flush();
 
   for (let round = 0; round < LOOPS * ROUNDS; round += 1) {
     const sending = Array.from({ length: UPLOADS_A_ROUND }, (_, n) =>
-      send(clips.short, n === 0 ? 'never' : 'always'),
+      sendWithRetries(cluster.api, clips.short, { keepSource: n === 0 ? 'never' : 'always' }),
     );
     await pause(random.fraction() * 3000);
     // Each victim once, then random ones.
     const victim = round < kills.length ? kills[round] : random.pick(kills);
     if (victim === undefined) break;
     victim.times += 1;
-    await victims[victim.name]();
+    await victim.kill(random);
     videos.push(...(await Promise.all(sending)));
   }
 
