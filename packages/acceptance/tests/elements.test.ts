@@ -369,5 +369,27 @@ describeInBrowser('the elements', () => {
       const display = `(${PLAYER}.hidden = true, getComputedStyle(${PLAYER}).display)`;
       expect(await page.evaluate(display)).toBe('none');
     });
+
+    test('a player that is ready before React hydrates the page, and an uploader with other words', async () => {
+      const { token } = await client.api.videos.createPlaybackToken(video.id);
+      const words = { chooseOne: 'Datei wählen' };
+      await open(await site.addLatePage({ src: video.embed, token }, { endpoint: '/api/tickets', words }));
+      await page.waitForFunction(`${PLAYER}.lastEvents.length === 1`);
+      // Until it has its words, the uploader shows none.
+      expect(await page.evaluate(`${UPLOADER}.shadowRoot`)).toBeNull();
+      await page.evaluate('hydrateNow()');
+      const button = await page.waitForSelector('framelane-uploader >>> button');
+      expect(await button?.evaluate((element) => element.textContent)).toBe('Datei wählen');
+      await page.waitForFunction('heard.length > 0');
+      // Listeners get each event once, also after React has removed and added them.
+      for (const [mode, display] of Object.entries({ hidden: 'none', visible: 'block' })) {
+        await page.evaluate(`setMode('${mode}')`);
+        await page.waitForFunction(`getComputedStyle(${PLAYER}).display === '${display}'`);
+      }
+      await page.evaluate(`${PLAYER}.getDuration()`);
+      expect(await page.evaluate('heard')).toEqual(['ready framelane-player']);
+      expect(await page.evaluate('hydrationErrors')).toEqual([]);
+      expect(opened.problems).toEqual([]);
+    });
   });
 });
