@@ -26,6 +26,8 @@ export class ReactSite {
   readonly #server: Server;
   /** Bundles by the paths at which the browser loads them. */
   readonly #bundles = new Map<string, string>();
+  /** Pages that tests have added, by their paths. */
+  readonly #pages = new Map<string, string>();
 
   private constructor(directory: string) {
     this.#directory = directory;
@@ -52,6 +54,34 @@ export class ReactSite {
     return `http://localhost:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  /**
+   * Adds a page with the two components, and returns its URL. React hydrates it when the test calls `hydrateNow()`, and hides and shows it by `setMode()`.
+   * `heard` of the page has the events that the listeners of the player got.
+   */
+  async addLatePage(player: Record<string, string>, uploader: Record<string, unknown>): Promise<string> {
+    const { Activity, createElement } = this.#require('react');
+    const { FramelanePlayer, FramelaneUploader } = this.#require('@framelane/elements/react');
+    const children = [
+      createElement(FramelanePlayer, { ...player, key: 1 }),
+      createElement(FramelaneUploader, { ...uploader, key: 2 }),
+    ];
+    const script = `import { FramelanePlayer, FramelaneUploader } from '@framelane/elements/react';
+      import { Activity, StrictMode } from 'react';
+      window.heard = [];
+      const hear = ({ type, target }) => heard.push(type + ' ' + target.localName);
+      const player = { ...${JSON.stringify(player)}, onReady: hear, onTokenExpired: hear };
+      const tree = (mode) => <StrictMode><Activity mode={mode}>
+        <FramelanePlayer {...player} /><FramelaneUploader {...${JSON.stringify(uploader)}} />
+      </Activity></StrictMode>;
+      window.hydrateNow = () => {
+        const root = hydrate(tree('visible'));
+        window.setMode = (mode) => root.render(tree(mode));
+      };`;
+    const path = `/late-${this.#pages.size}`;
+    this.#pages.set(path, await this.#html(createElement(Activity, null, children), script));
+    return `${this.url}${path}`;
+  }
+
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
     this.#server.close();
@@ -63,8 +93,10 @@ export class ReactSite {
     const send = (status: number, type: string, body: string) =>
       response.writeHead(status, { 'Content-Type': type }).end(body);
     const bundle = this.#bundles.get(path);
+    const page = this.#pages.get(path);
     const [, id] = /^\/videos\/(\w+)$/.exec(path) ?? [];
     if (bundle !== undefined) send(200, 'text/javascript', bundle);
+    else if (page !== undefined) send(200, 'text/html', page);
     else if (path === '/api/tickets') await this.#tickets(request, response);
     else if (path === '/upload') send(200, 'text/html', await this.#uploadPage());
     else if (id !== undefined) send(200, 'text/html', await this.#videoPage(id));

@@ -369,5 +369,38 @@ describeInBrowser('the elements', () => {
       const display = `(${PLAYER}.hidden = true, getComputedStyle(${PLAYER}).display)`;
       expect(await page.evaluate(display)).toBe('none');
     });
+
+    test('a player that is ready before React hydrates the page, and an uploader with other words', async () => {
+      const { token } = await client.api.videos.createPlaybackToken(video.id);
+      const words = { chooseOne: 'Datei wählen' };
+      await open(await site.addLatePage({ src: video.embed, token }, { endpoint: '/api/tickets', words }));
+      const lastEvents = `${PLAYER}.lastEvents.map(({ type }) => type).join()`;
+      await page.waitForFunction(`${lastEvents} === 'ready'`);
+      const frame = await page.waitForFrame((each) => each.url().startsWith(video.embed));
+      await frame.evaluate(`parent.postMessage('{"event":"framelane:tokenExpired"}', '*')`);
+      await page.waitForFunction(`${lastEvents} === 'ready,tokenexpired'`);
+      // Until it has its words, the uploader shows none.
+      expect(await page.evaluate(`${UPLOADER}.shadowRoot`)).toBeNull();
+      await page.evaluate('hydrateNow()');
+      const button = await page.waitForSelector('framelane-uploader >>> button');
+      expect(await button?.evaluate((element) => element.textContent)).toBe('Datei wählen');
+      await page.waitForFunction('heard.length === 2');
+      // Listeners get each event once, also after React has removed and added them.
+      for (const [mode, display] of Object.entries({ hidden: 'none', visible: 'block' })) {
+        await page.evaluate(`setMode('${mode}')`);
+        await page.waitForFunction(`getComputedStyle(${PLAYER}).display === '${display}'`);
+      }
+      await page.evaluate(`${PLAYER}.getDuration()`);
+      expect(await page.evaluate('heard')).toEqual([
+        'ready framelane-player',
+        'tokenexpired framelane-player',
+      ]);
+      // For a listener that comes now, the newer token is not expired.
+      const newer = await client.api.videos.createPlaybackToken(video.id, { expiresIn: 600 });
+      await page.evaluate(`${PLAYER}.token = ${JSON.stringify(newer.token)}`);
+      await page.waitForFunction(`${lastEvents} === 'ready'`);
+      expect(await page.evaluate('hydrationErrors')).toEqual([]);
+      expect(opened.problems).toEqual([]);
+    });
   });
 });

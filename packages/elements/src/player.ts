@@ -6,9 +6,3 @@ define('framelane-player', FramelanePlayerElement);
 
 export { FramelanePlayerElement, type PlayerEventMap } from './player/player-element.ts';
 export type { PlayerAbilities, PlayerFailure, PlayerTime } from './player/player-messages.ts';
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'framelane-player': FramelanePlayerElement;
-  }
-}

@@ -1,7 +1,6 @@
 'use client';
 
 import './player.ts';
-import './uploader.ts';
 
 // biome-ignore lint/performance/noBarrelFile: an entry point of a published package re-exports the public names.
 export { FramelanePlayer, type FramelanePlayerProps } from './react/framelane-player.ts';

@@ -14,9 +14,3 @@ export {
   type UploadProgress,
 } from './uploader/uploader-element.ts';
 export { DEFAULT_WORDS, type Words } from './uploader/words.ts';
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'framelane-uploader': FramelaneUploaderElement;
-  }
-}

@@ -44,6 +44,7 @@ export class FramelanePlayerElement extends ElementBase {
   #iframe: HTMLIFrameElement | undefined;
   #frame: PlayerFrame | undefined;
   #ratio: CSSStyleSheet | undefined;
+  #lastEvents: readonly CustomEvent[] = [];
   /** Changed attributes that are not applied yet. Attributes that are set one after another are applied together. */
   readonly #changed = new Set<string>();
 
@@ -73,6 +74,11 @@ export class FramelanePlayerElement extends ElementBase {
 
   set token(token: string | null | undefined) {
     this.#reflect('token', token);
+  }
+
+  /** The last `ready`, and the last `tokenexpired` without a newer token: for listeners that are added later. */
+  get lastEvents(): readonly CustomEvent[] {
+    return this.#lastEvents;
   }
 
   attributeChangedCallback(name: string, before: string | null, after: string | null): void {
@@ -172,7 +178,10 @@ export class FramelanePlayerElement extends ElementBase {
       return;
     }
     const token = this.getAttribute('token');
-    if (changed.has('token') && token !== null) this.#frame?.setToken(token);
+    if (changed.has('token') && token !== null) {
+      this.#lastEvents = this.#lastEvents.filter(({ type }) => type !== 'tokenexpired');
+      this.#frame?.setToken(token);
+    }
     if (changed.has('muted')) this.#frame?.call(this.hasAttribute('muted') ? 'mute' : 'unmute');
     if (changed.has('loop')) this.#frame?.call('setLoop', this.hasAttribute('loop'));
     if (changed.has('title')) this.#iframe.title = this.#title();
@@ -190,17 +199,25 @@ export class FramelanePlayerElement extends ElementBase {
     iframe.allow = 'autoplay; fullscreen; picture-in-picture';
     iframe.loading = this.#loading();
     iframe.src = frameUrl(page, options);
-    const emit = (name: string, detail: unknown = null) =>
-      this.dispatchEvent(new CustomEvent(name, { detail }));
     this.#frame = new PlayerFrame(iframe, page.origin, {
-      onEvent: emit,
-      onTokenExpired: () => emit('tokenexpired'),
+      onEvent: (name, detail) => this.#emit(name, detail),
+      onTokenExpired: () => this.#emit('tokenexpired'),
     });
     this.#iframe = iframe;
     this.#shadow().append(iframe);
   }
 
+  #emit(name: string, detail: unknown = null): void {
+    const event = new CustomEvent(name, { detail });
+    // A page that is ready again has a valid token.
+    if (name === 'ready') this.#lastEvents = [event];
+    if (name === 'tokenexpired')
+      this.#lastEvents = [...this.#lastEvents.filter(({ type }) => type !== name), event];
+    this.dispatchEvent(event);
+  }
+
   #unload(): void {
+    this.#lastEvents = [];
     this.#frame?.close();
     this.#iframe?.remove();
     this.#frame = undefined;
@@ -258,4 +275,10 @@ export interface FramelanePlayerElement {
     listener: EventListenerOrEventListenerObject,
     options?: boolean | AddEventListenerOptions,
   ): void;
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'framelane-player': FramelanePlayerElement;
+  }
 }

@@ -1,5 +1,6 @@
 import { createElement, forwardRef, type HTMLAttributes, useImperativeHandle, useRef } from 'react';
-import type { FramelaneUploaderElement, UploaderEventMap } from '../uploader/uploader-element.ts';
+import { define } from '../element-base.ts';
+import { FramelaneUploaderElement, type UploaderEventMap } from '../uploader/uploader-element.ts';
 import type { Words } from '../uploader/words.ts';
 import { flag } from './flag.ts';
 import { useEffectBeforePaint, useListeners } from './use-listeners.ts';
@@ -40,6 +41,8 @@ export const FramelaneUploader = forwardRef<FramelaneUploaderElement, FramelaneU
       ...others
     } = props;
     const element = useRef<FramelaneUploaderElement>(null);
+    // Not before: an uploader from a server would show the English words, and accept files without requestTicket.
+    useEffectBeforePaint(() => define('framelane-uploader', FramelaneUploaderElement), []);
     useImperativeHandle<FramelaneUploaderElement | null, FramelaneUploaderElement | null>(
       outer,
       () => element.current,

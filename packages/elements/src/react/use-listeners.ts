@@ -6,18 +6,29 @@ export const useEffectBeforePaint = globalThis.document === undefined ? useEffec
 /** Handlers by the names of their events. A component has the same names at all times. */
 export type Listeners = Readonly<Record<string, ((event: never) => void) | undefined>>;
 
+/** An element may keep events for listeners that are added later. */
+type Emitter = HTMLElement & { readonly lastEvents?: readonly Event[] };
+
 /** Calls the newest listeners for the events of an element. React before 19 adds no listeners to custom elements. */
-export function useListeners(element: RefObject<HTMLElement | null>, listeners: Listeners): void {
+export function useListeners(element: RefObject<Emitter | null>, listeners: Listeners): void {
   const newest = useRef(listeners);
+  const heard = useRef(new WeakSet<Event>());
   useEffectBeforePaint(() => {
     newest.current = listeners;
   });
   useEffectBeforePaint(() => {
     const controller = new AbortController();
-    for (const name of Object.keys(newest.current)) {
-      const call = (event: Event) => newest.current[name]?.(event as never);
-      element.current?.addEventListener(name, call, { signal: controller.signal });
-    }
+    const { signal } = controller;
+    const call = (event: Event) => {
+      heard.current.add(event);
+      newest.current[event.type]?.(event as never);
+    };
+    for (const name of Object.keys(newest.current)) element.current?.addEventListener(name, call, { signal });
+    // An element from a server works before React hydrates it. A microtask, so that an error of a listener does not unmount the component.
+    for (const event of element.current?.lastEvents ?? [])
+      queueMicrotask(() => {
+        if (!signal.aborted && !heard.current.has(event)) call(event);
+      });
     return () => controller.abort();
   }, [element]);
 }

@@ -268,3 +268,9 @@ export interface FramelaneUploaderElement {
     options?: boolean | AddEventListenerOptions,
   ): void;
 }
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'framelane-uploader': FramelaneUploaderElement;
+  }
+}
