@@ -42,15 +42,21 @@ export function auditEventsOf(db: Database, workspaceId: string, filter: AuditFi
 export async function deleteOldAuditEvents(db: Database): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('audit_events')
-    .where('id', 'in', (query) =>
-      query
-        .selectFrom('audit_events')
-        .select('id')
-        .where('created_at', '<', sql<Date>`now() - make_interval(days => ${KEPT_DAYS})`)
-        .limit(BATCH),
-    )
+    .where('id', 'in', oldAuditEvents(db))
     .executeTakeFirst();
   return Number(numDeletedRows);
+}
+
+/** The query of the oldest events whose time is over, by the expression of their index. */
+export function oldAuditEvents(db: Database) {
+  return db
+    .selectFrom('audit_events')
+    .select('id')
+    .where(
+      sql<boolean>`created_at at time zone 'UTC' < (now() - make_interval(days => ${KEPT_DAYS})) at time zone 'UTC'`,
+    )
+    .orderBy(sql`created_at at time zone 'UTC'`)
+    .limit(BATCH);
 }
 
 /** Records an export of the audit log. */

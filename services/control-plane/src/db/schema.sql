@@ -174,7 +174,7 @@ create table audit_events (
 );
 CREATE INDEX audit_events_by_action ON public.audit_events USING btree (workspace_id, action, created_at DESC, id DESC);
 CREATE INDEX audit_events_by_actor ON public.audit_events USING btree (workspace_id, actor_id, created_at DESC, id DESC);
-CREATE INDEX audit_events_by_age ON public.audit_events USING brin (created_at);
+CREATE INDEX audit_events_by_age ON public.audit_events USING btree ((created_at AT TIME ZONE 'UTC'::text));
 CREATE INDEX audit_events_by_resource ON public.audit_events USING btree (workspace_id, resource_id, created_at DESC, id DESC);
 CREATE INDEX audit_events_by_type ON public.audit_events USING btree (workspace_id, resource_type, created_at DESC, id DESC);
 CREATE INDEX audit_events_by_workspace ON public.audit_events USING btree (workspace_id, created_at DESC, id DESC);
