@@ -166,6 +166,9 @@ const AUDIT = [
   'alter table audit_events enable always trigger refuse_change, enable always trigger refuse_truncation',
 ];
 
+/** Grows with each change of a row, also after the row was deleted and inserted again. */
+const VERSION = 'bigint not null default (extract(epoch from clock_timestamp()) * 1000000)::bigint';
+
 const TABLES = [
   `create table workspaces (
     id text primary key,
@@ -686,7 +689,7 @@ const TABLES = [
   `create table view_changes (
     video_id text not null,
     day date not null,
-    changes bigint not null default 1,
+    version ${VERSION},
     primary key (video_id, day)
   )`,
 
@@ -708,9 +711,19 @@ const TABLES = [
     stall_ms bigint not null,
     retention int[] not null,
     breakdowns jsonb not null,
+    version bigint not null,
     primary key (video_id, day)
   )`,
   'create index views_daily_by_workspace on views_daily (workspace_id, environment, day)',
+
+  // Days of workspaces that have figures of videos that were summed up since their viewers were counted.
+  `create table viewer_changes (
+    workspace_id text not null references workspaces,
+    environment text not null check (environment in ('live', 'test')),
+    day date not null,
+    version ${VERSION},
+    primary key (workspace_id, environment, day)
+  )`,
 
   `create table viewers_daily (
     workspace_id text not null references workspaces,
