@@ -6,6 +6,7 @@ import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { AuditService } from '../src/audit/audit.service.ts';
 import { auditEventsOf, deleteOldAuditEvents, oldAuditEvents } from '../src/audit/audit-events.store.ts';
+import { type Actor, asActor } from '../src/db/actor.ts';
 import { runAdminOn } from './admin/run-admin-on.ts';
 import { CONSOLE_ORIGIN, createCode, signIn } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -413,6 +414,27 @@ test('nobody changes an event, and only maintenance deletes old ones', async () 
     await new AuditService(db).prune();
     const left = await db.selectFrom('audit_events').select('resource_id').execute();
     expect(left).toEqual([{ resource_id: 'young' }]);
+  } finally {
+    await close();
+  }
+});
+
+test('times of changes are in UTC, whatever the time zone of the session is', async () => {
+  const { db, close } = await openTestDatabase();
+  try {
+    const workspaceId = await insertWorkspace(db);
+    const actor: Actor = { type: 'command_line', id: null, name: 'x', operation: 'x', requestId: null };
+    await asActor(actor, () =>
+      db.transaction().execute(async (trx) => {
+        await sql`set local timezone = 'Asia/Tokyo'`.execute(trx);
+        await sql`insert into api_keys (id, workspace_id, name, secret_hash, prefix, last4, environment, permissions, expires_at)
+          values ('key_1', ${workspaceId}, 'x', 'x', 'x', 'x', 'live', '{}', '2026-12-01T00:00:00Z')`.execute(
+          trx,
+        );
+      }),
+    );
+    const { changes } = await db.selectFrom('audit_events').select('changes').executeTakeFirstOrThrow();
+    expect(changes).toMatchObject({ expires_at: [null, '2026-12-01T00:00:00+00:00'] });
   } finally {
     await close();
   }

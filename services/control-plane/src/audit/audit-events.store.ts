@@ -63,5 +63,5 @@ export function oldAuditEvents(db: Database) {
 export async function recordExport(db: Database, workspaceId: string, actor: Actor): Promise<void> {
   await sql`insert into audit_events ${ACCESS_COLUMNS}
     select ${workspaceId}, ${actor.id}, ${actor.type}, ${actor.name}, 'audit_log', ${workspaceId}, '{}'::text[],
-      ${accessValues('exported', sql.lit(actor.operation), actor.requestId)}`.execute(db);
+      ${accessValues('exported', sql`${actor.operation}::text`, actor.requestId)}`.execute(db);
 }

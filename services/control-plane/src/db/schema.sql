@@ -37,6 +37,7 @@ AS $function$
 CREATE OR REPLACE FUNCTION public.record_change()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET "TimeZone" TO 'UTC'
 AS $function$
   declare
     actor jsonb := current_setting('framelane.actor')::jsonb;

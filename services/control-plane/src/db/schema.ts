@@ -116,7 +116,7 @@ export type RightsRow = {
   administrator: boolean;
 };
 
-/** The codes of sign-in links, with a row for each workspace. They stay for a day after their use and expiry, so that later uses are recognized. */
+/** The codes of sign-in links, with a row for each workspace. They stay for a day after they have expired, so that a later use is recognized. */
 type ConsoleCodesTable = RightsRow & {
   /** SHA-256 of the code. */
   code_hash: Buffer;

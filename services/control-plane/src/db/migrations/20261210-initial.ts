@@ -101,7 +101,8 @@ const AUDIT = [
     )
     from bits, generate_series(0, 25) as place
   $$`,
-  `create function record_change() returns trigger language plpgsql as $$
+  // In UTC, because times become text.
+  `create function record_change() returns trigger language plpgsql set timezone = 'UTC' as $$
   declare
     actor jsonb := current_setting('framelane.actor')::jsonb;
     valued text[] := string_to_array(tg_argv[4], ',');
