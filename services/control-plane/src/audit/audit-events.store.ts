@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { ACCESS_COLUMNS, accessValues } from '../db/access-event.ts';
+import { insertAccessEvents } from '../db/access-event.ts';
 import type { Actor } from '../db/actor.ts';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
@@ -61,7 +61,16 @@ export function oldAuditEvents(db: Database) {
 
 /** Records an export of the audit log. */
 export async function recordExport(db: Database, workspaceId: string, actor: Actor): Promise<void> {
-  await sql`insert into audit_events ${ACCESS_COLUMNS}
-    select ${workspaceId}, ${actor.id}, ${actor.type}, ${actor.name}, 'audit_log', ${workspaceId}, '{}'::text[],
-      ${accessValues('exported', sql`${actor.operation}::text`, actor.requestId)}`.execute(db);
+  await insertAccessEvents({
+    workspace_id: sql`${workspaceId}::text`,
+    actor_type: sql`${actor.type}::text`,
+    actor_id: sql`${actor.id}::text`,
+    actor_name: sql`${actor.name}::text`,
+    resource_type: sql`'audit_log'`,
+    resource_id: sql`${workspaceId}::text`,
+    fields: sql`'{}'::text[]`,
+    action: sql`'exported'`,
+    operation: sql`${actor.operation}::text`,
+    request_id: sql`${actor.requestId}::text`,
+  }).execute(db);
 }
