@@ -60,6 +60,7 @@ export const GROUPS = [
   ]),
   pure('analytics', `${CONTROL_PLANE}/src`, [
     'analytics/batches',
+    'analytics/changed-days',
     'analytics/cmcd',
     'analytics/figures-of-day',
     'analytics/hmac-key',
@@ -76,6 +77,7 @@ export const GROUPS = [
       'analytics/analytics.service',
       'analytics/analytics.store',
       'analytics/beacons.service',
+      'analytics/large-days',
       'analytics/roll-up.service',
       'analytics/roll-up.store',
       'analytics/segment-requests',
@@ -84,7 +86,7 @@ export const GROUPS = [
       'analytics/visitors',
       'analytics/visitors.store',
     ],
-    ['analytics'],
+    ['analytics', 'roll-up-store'],
   ),
   partlyTested('backup', ['backups/backup', 'backups/backup-folder'], ['backups']),
   stores(

@@ -4,10 +4,13 @@ import { sql } from 'kysely';
 import request from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
-import { auditEventsOf } from '../src/audit/audit-events.store.ts';
+import { AuditService } from '../src/audit/audit.service.ts';
+import { auditEventsOf, deleteOldAuditEvents, oldAuditEvents } from '../src/audit/audit-events.store.ts';
+import { type Actor, asActor } from '../src/db/actor.ts';
 import { runAdminOn } from './admin/run-admin-on.ts';
 import { CONSOLE_ORIGIN, createCode, signIn } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { insertWorkspace, openTestDatabase } from './support/database.ts';
 
 let plane: TestControlPlane;
 beforeAll(async () => {
@@ -203,6 +206,26 @@ test('a link that was used before or has expired is refused, which is an event o
   expect(await events('?action=refused', headers)).toEqual(found);
 });
 
+test('to end all sessions ends no expired link: that is no event, and a later use is still refused', async () => {
+  const headers = await ownWorkspace();
+  const own = { ...plane, workspaceId: headers['x-svc-workspace'] };
+  const expired = await createCode(own, { name: 'Expired' });
+  await createCode(own, { name: 'Open' });
+  await sql`update console_codes set expires_at = now() where name = 'Expired' and workspace_id = ${own.workspaceId}`.execute(
+    plane.db,
+  );
+  await api('delete', '/console/sessions', headers).expect(204);
+  expect(await events('?resourceType=sign_in_link', headers)).toMatchObject([
+    { action: 'deleted', resource: { id: 'Open' } },
+  ]);
+  await request(plane.url)
+    .post('/v1/console/sessions')
+    .set('origin', CONSOLE_ORIGIN)
+    .send({ code: expired })
+    .expect(401);
+  expect(await events('?action=refused', headers)).toMatchObject([{ resource: { id: 'Expired' } }]);
+});
+
 test('an export of the log is an event; a look at its size is none', async () => {
   const headers = await ownWorkspace();
   await request(plane.url).head('/v1/audit-events/csv').set(headers).expect(200);
@@ -358,26 +381,82 @@ test('the CSV file has all events, and no formulas', async () => {
   expect([head.status, head.headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8']);
 });
 
+/** In a database of its own: the statements of a running control plane could deadlock with those that are refused. */
 test('nobody changes an event, and only maintenance deletes old ones', async () => {
-  const headers = await ownWorkspace();
-  await sql`insert into audit_events (id, workspace_id, actor_type, actor_name, operation, action, resource_type,
-      resource_id, fields, changes, created_at)
-    select new_audit_event_id(), ${headers['x-svc-workspace']}, 'command_line', 'x', 'x', 'created', 'video', name, '{}', '{}',
-      now() - age from (values ('young', interval '89 days 23 hours'), ('old', interval '90 days 1 hour')) as ages (name, age)
-    `.execute(plane.db);
-  for (const change of [
-    `update audit_events set actor_name = 'y'`,
-    `update audit_events set created_at = now() where resource_id = 'old'`,
-    `delete from audit_events where resource_id = 'young'`,
-    'truncate audit_events',
-    'truncate workspaces cascade',
-  ]) {
-    await expect(sql.raw(change).execute(plane.db)).rejects.toThrow(/Audit events cannot be changed/);
+  const { db, close } = await openTestDatabase();
+  try {
+    const workspaceId = await insertWorkspace(db);
+    await sql`insert into audit_events (id, workspace_id, actor_type, actor_name, operation, action, resource_type,
+        resource_id, fields, changes, created_at)
+      select new_audit_event_id(), ${workspaceId}, 'command_line', 'x', 'x', 'created', 'video', name, '{}', '{}',
+        now() - age from (values ('young', interval '89 days 23 hours'), ('old', interval '90 days 1 hour')) as ages (name, age)
+      `.execute(db);
+    for (const change of [
+      `update audit_events set actor_name = 'y'`,
+      `update audit_events set created_at = now() where resource_id = 'old'`,
+      `delete from audit_events where resource_id = 'young'`,
+      'truncate audit_events',
+      'truncate workspaces cascade',
+    ]) {
+      await expect(sql.raw(change).execute(db)).rejects.toThrow(/Audit events cannot be changed/);
+    }
+    // The role of the service owns the tables, but is no superuser.
+    await expect(sql.raw(`set session_replication_role = replica`).execute(db)).rejects.toThrow(
+      /permission denied/,
+    );
+    // With that setting, only triggers that fire always would refuse.
+    const { rows: triggers } = await sql`select tgname, tgenabled from pg_trigger
+      where tgrelid = 'audit_events'::regclass and not tgisinternal order by tgname`.execute(db);
+    expect(triggers).toEqual([
+      { tgname: 'refuse_change', tgenabled: 'A' },
+      { tgname: 'refuse_truncation', tgenabled: 'A' },
+    ]);
+    await new AuditService(db).prune();
+    const left = await db.selectFrom('audit_events').select('resource_id').execute();
+    expect(left).toEqual([{ resource_id: 'young' }]);
+  } finally {
+    await close();
   }
-  // The role of the service owns the tables, but is no superuser.
-  await expect(sql.raw(`set session_replication_role = replica`).execute(plane.db)).rejects.toThrow(
-    /permission denied/,
-  );
-  await plane.maintain('prune-audit-events');
-  expect((await events('', headers)).map(({ resource }) => resource.id)).toEqual(['young']);
+});
+
+test('times of changes are in UTC, whatever the time zone of the session is', async () => {
+  const { db, close } = await openTestDatabase();
+  try {
+    const workspaceId = await insertWorkspace(db);
+    const actor: Actor = { type: 'command_line', id: null, name: 'x', operation: 'x', requestId: null };
+    await asActor(actor, () =>
+      db.transaction().execute(async (trx) => {
+        await sql`set local timezone = 'Asia/Tokyo'`.execute(trx);
+        await sql`insert into api_keys (id, workspace_id, name, secret_hash, prefix, last4, environment, permissions, expires_at)
+          values ('key_1', ${workspaceId}, 'x', 'x', 'x', 'x', 'live', '{}', '2026-12-01T00:00:00Z')`.execute(
+          trx,
+        );
+      }),
+    );
+    const { changes } = await db.selectFrom('audit_events').select('changes').executeTakeFirstOrThrow();
+    expect(changes).toMatchObject({ expires_at: [null, '2026-12-01T00:00:00+00:00'] });
+  } finally {
+    await close();
+  }
+});
+
+test('old events are found without reading the others, wherever they are in the table', async () => {
+  const { db, close } = await openTestDatabase();
+  try {
+    const workspaceId = await insertWorkspace(db);
+    await sql`insert into audit_events (id, workspace_id, actor_type, actor_name, operation, action, resource_type,
+        resource_id, fields, changes, created_at)
+      select 'aud_age' || n, ${workspaceId}, 'command_line', 'x', 'x', 'created', 'video', 'x', '{}', '{}',
+        now() - case when n % 500 = 0 then interval '91 days' else n * interval '1 minute' end
+      from generate_series(1, 5000) n`.execute(db);
+    await sql`analyze audit_events`.execute(db);
+    const lines = await oldAuditEvents(db).explain('text', sql`analyze, costs off, timing off, summary off`);
+    const plan = lines.map((line) => line['QUERY PLAN']).join('\n');
+    expect(plan).toMatch(/Index Scan using audit_events_by_age on audit_events \(actual rows=10(\.00)? /);
+    expect(plan).not.toMatch(/Sort|Seq Scan|Rows Removed/);
+    expect(await deleteOldAuditEvents(db)).toBe(10);
+    expect(await deleteOldAuditEvents(db)).toBe(0);
+  } finally {
+    await close();
+  }
 });

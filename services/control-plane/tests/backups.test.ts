@@ -341,7 +341,7 @@ describe('with rows in every table', () => {
   const LEFT_OUT = [
     ...['backup_state', 'console_codes', 'console_sessions', 'engines', 'maintenance_steps'],
     ...['request_log', 'request_log_20261122', 'request_log_sizes'],
-    ...['view_changes', 'view_salts', 'view_sessions', 'view_sessions_20261126'],
+    ...['view_changes', 'viewer_changes', 'view_salts', 'view_sessions', 'view_sessions_20261126'],
   ];
 
   test('the rows of a restored database are those of the backup, to the last character', async () => {

@@ -45,6 +45,7 @@ test.each([
   ['api_keys.environment', 'Environment'],
   ['usage_daily.environment', 'Environment'],
   ['views_daily.environment', 'Environment'],
+  ['viewer_changes.environment', 'Environment'],
   ['viewers_daily.environment', 'Environment'],
   ['captions.origin', 'Captions.origin'],
   ['chapters.origin', 'Chapters.origin'],

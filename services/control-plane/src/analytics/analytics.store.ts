@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Environment } from '../db/schema.ts';
 
@@ -62,14 +62,18 @@ export async function findTopVideos(
 ): Promise<FiguresOfVideo[]> {
   const { rows } = await sql<FiguresOfVideo>`
     with top as (
-      select video_id, sum(views)::bigint as views, sum(watch_ms)::bigint as watch_ms,
-        sum((select sum(part) from unnest(retention) as part))::bigint as watched_parts
+      select video_id, sum(views)::bigint as views
       from views_daily where ${of(subject, days)}
+        and exists (select from videos where id = views_daily.video_id and deleted_at is null)
       group by video_id having sum(views) > 0
       order by views desc, video_id limit ${limit}
     )
-    select video_id as "videoId", title, views, watch_ms as "watchMs", watched_parts as "watchedParts"
-    from top join videos on id = video_id
+    select video_id as "videoId", title, views, "watchMs", "watchedParts"
+    from top join videos on id = video_id, lateral (
+      select sum(watch_ms)::bigint as "watchMs",
+        sum((select sum(part) from unnest(retention) as part))::bigint as "watchedParts"
+      from views_daily where ${of({ videoId: sql.ref('top.video_id') }, days)}
+    ) as sums
     order by views desc, video_id`.execute(db);
   return rows;
 }
@@ -93,7 +97,7 @@ function uniqueViewers(subject: Subject) {
   ), 0)`;
 }
 
-function of(subject: Subject, { first, last }: Days) {
+function of(subject: Subject | { videoId: RawBuilder<unknown> }, { first, last }: Days) {
   const period = sql<boolean>`day between ${first} and ${last}`;
   return 'videoId' in subject
     ? sql<boolean>`video_id = ${subject.videoId} and ${period}`

@@ -4,8 +4,8 @@ import { hash } from 'node:crypto';
 const BLOCK = 64;
 
 /**
- * A key for HMAC-SHA-256 (RFC 2104). `createHmac` makes an object for each text, which takes ten times as long as the two hashes of a short text: too
- * long for each report, see ADR 103.
+ * A key for HMAC-SHA-256 (RFC 2104). `createHmac` makes an object for each text, which takes about five times as long as the two hashes of a short
+ * text: too long for each report, see ADR 103.
  */
 export class HmacKey {
   readonly #inner: Buffer;

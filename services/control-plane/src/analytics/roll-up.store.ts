@@ -2,21 +2,22 @@ import { RUNGS } from '@framelane/contracts/renditions';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Environment } from '../db/schema.ts';
+import { SLICE } from './changed-days.ts';
 import type { FiguresOfReports } from './figures-of-day.ts';
 import { STARTUP_BOUNDS } from './startup-times.ts';
 import { PARTS } from './watched-parts.ts';
 
-/** The most reports that one statement sums up: as many as take a fraction of its time limit. */
-export const SLICE = 10_000;
-
 /** A day of a video, and its reports: exactly up to `SLICE`, or one more than that if there are more. */
 export type DayOfVideo = { videoId: string; day: string; reports: number };
 
-/** A day of a video whose reports have changed, and how often. `workspaceId` is null if the video no longer exists. */
-export type ChangedDay = DayOfVideo & { changes: number; workspaceId: string | null };
+/** A day of a video whose reports have changed. `version` grows with each change, also after the end of earlier ones. */
+export type ChangedDay = DayOfVideo & { version: number };
 
 /** A day of a workspace in one environment, and its reports as above. */
 export type DayOfWorkspace = { workspaceId: string; environment: Environment; day: string; reports: number };
+
+/** A day of a workspace that has figures of videos that were summed up since its viewers were counted. */
+export type ChangedDayOfWorkspace = DayOfWorkspace & { version: number };
 
 /** The reports of these rows, counted up to one more than a slice. */
 const upToSlice = (rows: RawBuilder<unknown>) =>
@@ -28,10 +29,10 @@ export async function findChangedDays(
   { after, limit }: { after: ChangedDay | undefined; limit: number },
 ): Promise<ChangedDay[]> {
   const { rows } = await sql<ChangedDay>`
-    select video_id as "videoId", day::text, changes, workspace_id as "workspaceId", ${upToSlice(
+    select video_id as "videoId", day::text, version, ${upToSlice(
       sql`from view_sessions where view_sessions.day = view_changes.day and view_sessions.video_id = view_changes.video_id`,
     )} as reports
-    from view_changes left join videos on id = video_id
+    from view_changes
     where (video_id, day) > (${after?.videoId ?? ''}, ${after?.day ?? '-infinity'}::date)
     order by video_id, day limit ${limit}`.execute(db);
   return rows;
@@ -90,28 +91,28 @@ const SUMS = sql`
     from reports group by day, video_id, workspace_id, environment
   )`;
 
-/** Stores figures in `views_daily`, unless they count fewer views than those that are stored. */
+/** Stores figures in `views_daily`, unless those that are stored count more views, or were summed up after a later change. */
 const storeFigures = (figures: RawBuilder<unknown>) => sql`
   insert into views_daily as known (
-    day, video_id, workspace_id, environment, views, unique_viewers, watch_ms, stalls, stall_ms, retention, breakdowns
+    day, video_id, workspace_id, environment, views, unique_viewers, watch_ms, stalls, stall_ms, retention, breakdowns, version
   )
   ${figures}
   on conflict (video_id, day) do update set
     views = excluded.views, unique_viewers = excluded.unique_viewers, watch_ms = excluded.watch_ms, stalls = excluded.stalls,
-    stall_ms = excluded.stall_ms, retention = excluded.retention, breakdowns = excluded.breakdowns
-  where excluded.views >= known.views`;
+    stall_ms = excluded.stall_ms, retention = excluded.retention, breakdowns = excluded.breakdowns, version = excluded.version
+  where excluded.views >= known.views and excluded.version >= known.version`;
 
 /**
  * Sums up the reports of these days again, which are at most a slice together. Figures that count more views than these stay: those were summed up from
- * more reports, by another control plane, or before a restore.
+ * more reports, before a restore. So do those of a later change, which another control plane has stored meanwhile.
  */
-export async function rollUp(db: Database, days: readonly DayOfVideo[]): Promise<void> {
+export async function rollUp(db: Database, days: readonly ChangedDay[]): Promise<void> {
   await sql`
     with reports as (${reportsOf(sql`${selected(days)} join view_sessions using (video_id, day)`)}), ${SUMS}
     ${storeFigures(sql`
       select day, video_id, workspace_id, environment, views, unique_viewers, watch_ms, stalls, stall_ms, retention,
-        coalesce(breakdowns, '{}')
-      from totals left join breakdowns using (day, video_id)
+        coalesce(breakdowns, '{}'), version
+      from totals left join breakdowns using (day, video_id) join ${selected(days)} using (day, video_id)
       order by video_id, day`)}`.execute(db);
 }
 
@@ -137,32 +138,31 @@ export async function sumSlice(
 /** Stores the figures of a day that was summed up in slices, as `rollUp` does. */
 export async function storeSums(
   db: Database,
-  { videoId, day }: DayOfVideo,
+  { videoId, day, version }: ChangedDay,
   { views, watchMs, stalls, stallMs, retention, breakdowns }: FiguresOfReports,
   uniqueViewers: number,
 ): Promise<void> {
   const figures = sql`
     select ${day}::date, id, workspace_id, environment, ${views}::bigint, ${uniqueViewers}::bigint, ${watchMs}::bigint,
-      ${stalls}::bigint, ${stallMs}::bigint, ${retention}::int[], ${JSON.stringify(breakdowns)}::jsonb
+      ${stalls}::bigint, ${stallMs}::bigint, ${retention}::int[], ${JSON.stringify(breakdowns)}::jsonb, ${version}::bigint
     from videos where id = ${videoId} and deleted_at is null`;
   await storeFigures(figures).execute(db);
 }
 
-/** The days of the workspaces of these days. */
-export async function findDaysOfWorkspaces(
+/** Up to `limit` days of workspaces whose viewers are to be counted again, in the order of their key. */
+export async function findChangedDaysOfWorkspaces(
   db: Database,
-  days: readonly ChangedDay[],
-): Promise<DayOfWorkspace[]> {
-  const { rows } = await sql<DayOfWorkspace>`
-    select workspace_id as "workspaceId", environment, day::text, ${upToSlice(sql`
+  { after, limit }: { after: ChangedDayOfWorkspace | undefined; limit: number },
+): Promise<ChangedDayOfWorkspace[]> {
+  const { workspaceId = '', environment = '', day = '-infinity' } = after ?? {};
+  const { rows } = await sql<ChangedDayOfWorkspace>`
+    select workspace_id as "workspaceId", environment, day::text, version, ${upToSlice(sql`
       from views_daily join view_sessions using (video_id, day)
-      where views_daily.workspace_id = touched.workspace_id and views_daily.environment = touched.environment
-        and views_daily.day = touched.day`)} as reports
-    from (
-      select distinct workspace_id, environment, day from ${selected(days)} join videos on id = video_id
-      where deleted_at is null
-    ) as touched
-    order by workspace_id, environment, day`.execute(db);
+      where views_daily.workspace_id = viewer_changes.workspace_id and views_daily.environment = viewer_changes.environment
+        and views_daily.day = viewer_changes.day`)} as reports
+    from viewer_changes
+    where (workspace_id, environment, day) > (${workspaceId}, ${environment}, ${day}::date)
+    order by workspace_id, environment, day limit ${limit}`.execute(db);
   return rows;
 }
 
@@ -253,23 +253,44 @@ function sliceOf({ videoId, day }: Pick<DayOfVideo, 'videoId' | 'day'>, after: s
 /** Before the first session: no hash is this one. */
 const NO_SESSION = '00000000-0000-0000-0000-000000000000';
 
-/** Ends these changes, unless others have come. */
+/** Ends the changes of days that were summed up, unless others have come, and marks the days of their workspaces. */
 export async function endChanges(db: Database, days: readonly ChangedDay[]): Promise<void> {
   await sql`
-    delete from view_changes using unnest(
-      ${days.map(({ videoId }) => videoId)}::text[],
+    with ended as (
+      delete from view_changes using ${selected(days)}
+      where view_changes.video_id = changed.video_id and view_changes.day = changed.day
+        and view_changes.version = changed.version
+    )
+    insert into viewer_changes as known (workspace_id, environment, day)
+    select distinct workspace_id, environment, day from ${selected(days)} join videos on id = video_id
+    where deleted_at is null order by workspace_id, environment, day
+    on conflict (workspace_id, environment, day) do update set version = greatest(known.version + 1, excluded.version)`.execute(
+    db,
+  );
+}
+
+/** Ends the changes of days of workspaces whose viewers were counted, unless others have come. */
+export async function endChangesOfWorkspaces(
+  db: Database,
+  days: readonly ChangedDayOfWorkspace[],
+): Promise<void> {
+  await sql`
+    delete from viewer_changes using unnest(
+      ${days.map(({ workspaceId }) => workspaceId)}::text[],
+      ${days.map(({ environment }) => environment)}::text[],
       ${days.map(({ day }) => day)}::date[],
-      ${days.map(({ changes }) => changes)}::bigint[]
-    ) as changed (video_id, day, changes)
-    where view_changes.video_id = changed.video_id and view_changes.day = changed.day
-      and view_changes.changes = changed.changes`.execute(db);
+      ${days.map(({ version }) => version)}::bigint[]
+    ) as changed (workspace_id, environment, day, version)
+    where viewer_changes.workspace_id = changed.workspace_id and viewer_changes.environment = changed.environment
+      and viewer_changes.day = changed.day and viewer_changes.version = changed.version`.execute(db);
 }
 
 /** The days as rows of a table named `changed`. */
-function selected(days: readonly DayOfVideo[]) {
+function selected(days: readonly ChangedDay[]) {
   return sql`unnest(
-    ${days.map(({ videoId }) => videoId)}::text[], ${days.map(({ day }) => day)}::date[]
-  ) as changed (video_id, day)`;
+    ${days.map(({ videoId }) => videoId)}::text[], ${days.map(({ day }) => day)}::date[],
+    ${days.map(({ version }) => version)}::bigint[]
+  ) as changed (video_id, day, version)`;
 }
 
 /** Deletes the figures of days that are older. */

@@ -85,7 +85,9 @@ export async function addReports(
     )
     insert into view_changes as changed (video_id, day)
     select distinct video_id, placed_day from given order by video_id, placed_day
-    on conflict (video_id, day) do update set changes = changed.changes + 1`.execute(db);
+    on conflict (video_id, day) do update set version = greatest(changed.version + 1, excluded.version)`.execute(
+    db,
+  );
 }
 
 /** Reports that one statement deletes: as many as take a fraction of its time limit. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { ACCESS_COLUMNS, accessValues } from '../db/access-event.ts';
+import { insertAccessEvents } from '../db/access-event.ts';
 import type { Actor } from '../db/actor.ts';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
@@ -42,20 +42,35 @@ export function auditEventsOf(db: Database, workspaceId: string, filter: AuditFi
 export async function deleteOldAuditEvents(db: Database): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('audit_events')
-    .where('id', 'in', (query) =>
-      query
-        .selectFrom('audit_events')
-        .select('id')
-        .where('created_at', '<', sql<Date>`now() - make_interval(days => ${KEPT_DAYS})`)
-        .limit(BATCH),
-    )
+    .where('id', 'in', oldAuditEvents(db))
     .executeTakeFirst();
   return Number(numDeletedRows);
 }
 
+/** The query of the oldest events whose time is over, by the expression of their index. */
+export function oldAuditEvents(db: Database) {
+  return db
+    .selectFrom('audit_events')
+    .select('id')
+    .where(
+      sql<boolean>`created_at at time zone 'UTC' < (now() - make_interval(days => ${KEPT_DAYS})) at time zone 'UTC'`,
+    )
+    .orderBy(sql`created_at at time zone 'UTC'`)
+    .limit(BATCH);
+}
+
 /** Records an export of the audit log. */
 export async function recordExport(db: Database, workspaceId: string, actor: Actor): Promise<void> {
-  await sql`insert into audit_events ${ACCESS_COLUMNS}
-    select ${workspaceId}, ${actor.id}, ${actor.type}, ${actor.name}, 'audit_log', ${workspaceId}, '{}'::text[],
-      ${accessValues('exported', sql.lit(actor.operation), actor.requestId)}`.execute(db);
+  await insertAccessEvents({
+    workspace_id: sql`${workspaceId}::text`,
+    actor_type: sql`${actor.type}::text`,
+    actor_id: sql`${actor.id}::text`,
+    actor_name: sql`${actor.name}::text`,
+    resource_type: sql`'audit_log'`,
+    resource_id: sql`${workspaceId}::text`,
+    fields: sql`'{}'::text[]`,
+    action: sql`'exported'`,
+    operation: sql`${actor.operation}::text`,
+    request_id: sql`${actor.requestId}::text`,
+  }).execute(db);
 }

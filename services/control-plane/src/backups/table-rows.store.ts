@@ -18,7 +18,7 @@ const LEFT_OUT = [
   ...['engines', 'maintenance_steps', 'backup_state'],
   ...['console_codes', 'console_sessions'],
   ...['request_log', 'request_log_sizes'],
-  ...['view_changes', 'view_salts'],
+  ...['view_changes', 'viewer_changes', 'view_salts'],
 ];
 
 /** Rows that one query reads. Some have an image of a few megabytes. */

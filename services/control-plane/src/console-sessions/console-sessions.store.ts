@@ -157,16 +157,15 @@ export async function deleteSessions(db: Database, workspaceId: string, id?: str
   return deleted.filter(({ had_not_expired }) => had_not_expired);
 }
 
-/** Deletes the unused codes of a workspace. Resolves with those that had not expired. */
+/** Deletes the unused codes of a workspace that have not expired, and resolves with them. Expired ones stay, so that a later use is seen. */
 export async function deleteCodes(db: Database, workspaceId: string): Promise<RightsRow[]> {
-  const deleted = await db
+  return db
     .deleteFrom('console_codes')
     .where('workspace_id', '=', workspaceId)
     .where('used_at', 'is', null)
+    .where('expires_at', '>', sql<Date>`now()`)
     .returning(['workspace_id', 'environments', 'permissions', 'administrator'])
-    .returning(sql<boolean>`expires_at > now()`.as('had_not_expired'))
     .execute();
-  return deleted.filter(({ had_not_expired }) => had_not_expired);
 }
 
 /** Deletes sessions that have expired, and codes that have expired a day ago. */

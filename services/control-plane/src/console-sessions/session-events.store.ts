@@ -1,17 +1,27 @@
 import { sql } from 'kysely';
-import { ACCESS_COLUMNS, accessValues } from '../db/access-event.ts';
+import { insertAccessEvents } from '../db/access-event.ts';
 import type { Database } from '../db/database.ts';
 
 /** A session as the actor and the resource of an event. */
-const SESSION = sql`workspace_id, id, case when person_email is null then 'link' else 'person' end, name, 'session', id, '{}'::text[]`;
+const SESSION = {
+  workspace_id: sql`workspace_id`,
+  actor_type: sql`case when person_email is null then 'link' else 'person' end`,
+  actor_id: sql`id`,
+  actor_name: sql`name`,
+  resource_type: sql`'session'`,
+  resource_id: sql`id`,
+  fields: sql`'{}'::text[]`,
+};
 
 /** Records the sign-in to the session with this hash, in each of its workspaces. */
 export async function recordSignIns(trx: Database, tokenHash: Buffer, requestId: string): Promise<void> {
-  const operation = sql<string>`case when person_email is null then 'createConsoleSession' else 'openIdSignIn' end`;
-  await sql`insert into audit_events ${ACCESS_COLUMNS}
-    select ${SESSION}, ${accessValues('signed_in', operation, requestId)} from console_sessions where token_hash = ${tokenHash}`.execute(
-    trx,
-  );
+  const signIn = {
+    ...SESSION,
+    action: sql`'signed_in'`,
+    operation: sql`case when person_email is null then 'createConsoleSession' else 'openIdSignIn' end`,
+    request_id: sql`${requestId}::text`,
+  };
+  await insertAccessEvents(signIn, sql`from console_sessions where token_hash = ${tokenHash}`).execute(trx);
 }
 
 /**
@@ -19,12 +29,15 @@ export async function recordSignIns(trx: Database, tokenHash: Buffer, requestId:
  * the trigger would record the deletion once more.
  */
 export async function signOut(db: Database, tokenHash: Buffer, requestId: string): Promise<void> {
+  const event = {
+    ...SESSION,
+    action: sql`'signed_out'`,
+    operation: sql`'deleteConsoleSession'`,
+    request_id: sql`${requestId}::text`,
+  };
   await sql`
     with ended as (delete from console_sessions where token_hash = ${tokenHash} returning *)
-    insert into audit_events ${ACCESS_COLUMNS}
-    select ${SESSION}, ${accessValues('signed_out', sql.lit('deleteConsoleSession'), requestId)} from ended`.execute(
-    db,
-  );
+    ${insertAccessEvents(event, sql`from ended`)}`.execute(db);
 }
 
 /**
@@ -32,13 +45,21 @@ export async function signOut(db: Database, tokenHash: Buffer, requestId: string
  * has no workspace whose log could have it.
  */
 export async function refuseCode(db: Database, codeHash: Buffer, requestId: string): Promise<void> {
+  const event = {
+    workspace_id: sql`workspace_id`,
+    actor_type: sql`'link'`,
+    actor_id: sql`null`,
+    actor_name: sql`name`,
+    resource_type: sql`'sign_in_link'`,
+    resource_id: sql`name`,
+    fields: sql`array[case when used_at is null then 'expires_at' else 'used_at' end]`,
+    action: sql`'refused'`,
+    operation: sql`'createConsoleSession'`,
+    request_id: sql`${requestId}::text`,
+  };
   await sql`
     with refused as (
       update console_codes set refused_at = now() where code_hash = ${codeHash} and refused_at is null returning *
     )
-    insert into audit_events ${ACCESS_COLUMNS}
-    select workspace_id, null, 'link', name, 'sign_in_link', name,
-      array[case when used_at is null then 'expires_at' else 'used_at' end],
-      ${accessValues('refused', sql.lit('createConsoleSession'), requestId)}
-    from refused`.execute(db);
+    ${insertAccessEvents(event, sql`from refused`)}`.execute(db);
 }

@@ -1,16 +1,23 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/** Columns of an event that is no change: first those of who and what, in the order of the statements that write it, then those of `accessValues`. */
-export const ACCESS_COLUMNS = sql`(
-  workspace_id, actor_id, actor_type, actor_name, resource_type, resource_id, fields, action, operation, request_id,
-  id, changes, created_at
-)`;
+/** An event that is no change: its values by column, as expressions. */
+export type AccessEvent = Record<
+  | ('workspace_id' | 'actor_type' | 'actor_id' | 'actor_name' | 'operation' | 'request_id')
+  | ('action' | 'resource_type' | 'resource_id' | 'fields'),
+  RawBuilder<unknown>
+>;
 
-/** The values of the last columns, from `action` on. */
-export function accessValues(
-  action: string,
-  operation: RawBuilder<string>,
-  requestId: string | null,
+/** The part of a statement that inserts an event for each row of `from`, e.g. `from ended`; one event by default. */
+export function insertAccessEvents(
+  event: AccessEvent,
+  from: RawBuilder<unknown> = sql``,
 ): RawBuilder<unknown> {
-  return sql`${sql.lit(action)}, ${operation}, ${requestId}::text, new_audit_event_id(), '{}'::jsonb, clock_timestamp()`;
+  const values = {
+    ...event,
+    id: sql`new_audit_event_id()`,
+    changes: sql`'{}'::jsonb`,
+    created_at: sql`clock_timestamp()`,
+  };
+  const columns = Object.keys(values).map((column) => sql.ref(column));
+  return sql`insert into audit_events (${sql.join(columns)}) select ${sql.join(Object.values(values))} ${from}`;
 }

@@ -37,6 +37,7 @@ AS $function$
 CREATE OR REPLACE FUNCTION public.record_change()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET "TimeZone" TO 'UTC'
 AS $function$
   declare
     actor jsonb := current_setting('framelane.actor')::jsonb;
@@ -174,7 +175,7 @@ create table audit_events (
 );
 CREATE INDEX audit_events_by_action ON public.audit_events USING btree (workspace_id, action, created_at DESC, id DESC);
 CREATE INDEX audit_events_by_actor ON public.audit_events USING btree (workspace_id, actor_id, created_at DESC, id DESC);
-CREATE INDEX audit_events_by_age ON public.audit_events USING brin (created_at);
+CREATE INDEX audit_events_by_age ON public.audit_events USING btree ((created_at AT TIME ZONE 'UTC'::text));
 CREATE INDEX audit_events_by_resource ON public.audit_events USING btree (workspace_id, resource_id, created_at DESC, id DESC);
 CREATE INDEX audit_events_by_type ON public.audit_events USING btree (workspace_id, resource_type, created_at DESC, id DESC);
 CREATE INDEX audit_events_by_workspace ON public.audit_events USING btree (workspace_id, created_at DESC, id DESC);
@@ -708,7 +709,7 @@ CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.videos F
 create table view_changes (
   video_id text not null,
   day date not null,
-  changes bigint not null default 1,
+  version bigint not null default ((EXTRACT(epoch FROM clock_timestamp()) * (1000000)::numeric))::bigint,
   constraint view_changes_pkey PRIMARY KEY (video_id, day)
 );
 
@@ -740,6 +741,16 @@ create table view_sessions (
   constraint view_sessions_watch_ms_check CHECK ((watch_ms >= 0))
 ) partition by RANGE (day);
 
+create table viewer_changes (
+  workspace_id text not null,
+  environment text not null,
+  day date not null,
+  version bigint not null default ((EXTRACT(epoch FROM clock_timestamp()) * (1000000)::numeric))::bigint,
+  constraint viewer_changes_pkey PRIMARY KEY (workspace_id, environment, day),
+  constraint viewer_changes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint viewer_changes_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text])))
+);
+
 create table viewers_daily (
   workspace_id text not null,
   environment text not null,
@@ -762,6 +773,7 @@ create table views_daily (
   stall_ms bigint not null,
   retention integer[] not null,
   breakdowns jsonb not null,
+  version bigint not null,
   constraint views_daily_pkey PRIMARY KEY (video_id, day),
   constraint views_daily_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE,
   constraint views_daily_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),

@@ -50,6 +50,7 @@ export type Schema = {
   view_changes: ViewChangesTable;
   view_salts: ViewSaltsTable;
   views_daily: ViewsDailyTable;
+  viewer_changes: ViewerChangesTable;
   viewers_daily: ViewersDailyTable;
   webhook_endpoints: WebhookEndpointsTable;
   webhook_events: WebhookEventsTable;
@@ -115,7 +116,7 @@ export type RightsRow = {
   administrator: boolean;
 };
 
-/** The codes of sign-in links, with a row for each workspace. They stay for a day after their use and expiry, so that later uses are recognized. */
+/** The codes of sign-in links, with a row for each workspace. They stay for a day after they have expired, so that a later use is recognized. */
 type ConsoleCodesTable = RightsRow & {
   /** SHA-256 of the code. */
   code_hash: Buffer;
@@ -654,7 +655,7 @@ type ViewSessionsTable = {
   country: string | null;
 };
 
-type ViewChangesTable = { video_id: string; day: Day; changes: Generated<number> };
+type ViewChangesTable = { video_id: string; day: Day; version: Generated<number> };
 
 /** The key of the hashes of a day, which is deleted after the day. */
 type ViewSaltsTable = { day: Day; salt: Buffer };
@@ -674,6 +675,16 @@ type ViewsDailyTable = {
   retention: number[];
   /** Counts by kind and name. */
   breakdowns: JSONColumnType<Record<string, Record<string, number>>>;
+  /** That of the changes that were summed up. */
+  version: number;
+};
+
+/** Days of workspaces whose viewers are to be counted again. */
+type ViewerChangesTable = {
+  workspace_id: string;
+  environment: Environment;
+  day: Day;
+  version: Generated<number>;
 };
 
 /** The viewers of all videos of a workspace on one day. */

@@ -1,12 +1,15 @@
 import type { components } from '@framelane/openapi/types';
+import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
+import { createDayPartitions, dropDayPartitions } from '../db/day-partitions.ts';
 import { type Page, type PageRequest, toPage } from '../db/keyset-page.ts';
 import type { RequestFilter } from './request-filter.ts';
 import {
+  deleteOldSizes,
   findRequest,
   groupErrors,
-  keepRequestDays,
+  KEPT_DAYS,
   type ListedRequest,
   listRequests,
 } from './request-log.store.ts';
@@ -62,9 +65,14 @@ export class RequestLogService {
     }));
   }
 
-  /** Prepares the next days, and deletes the requests whose time is over. */
-  keepDays(): Promise<void> {
-    return keepRequestDays(this.#db);
+  /** Prepares the next days, and deletes the requests whose time is over. What is old is deleted even if something before failed. */
+  async keepDays(): Promise<void> {
+    const steps = [
+      () => createDayPartitions(this.#db, 'request_log'),
+      () => dropDayPartitions(this.#db, 'request_log', KEPT_DAYS),
+      () => deleteOldSizes(this.#db),
+    ];
+    await forEachSettled(steps, (step) => step());
   }
 }
 

@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
-import { type Database, databaseTime } from '../db/database.ts';
-import { createDayPartitions, dropDayPartitions } from '../db/day-partitions.ts';
+import type { Database } from '../db/database.ts';
+import { createDayPartitions } from '../db/day-partitions.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import type { RequestLogRow, Schema } from '../db/schema.ts';
 import type { RequestFilter } from './request-filter.ts';
@@ -10,7 +10,8 @@ export const STORED_ENTRIES = 10_000;
 export const STORED_BYTES = 64 * 1024 ** 2;
 const FREE = 0.1;
 
-const KEPT_DAYS = 7;
+/** Days for which requests are shown. Their partitions stay for the rest of the last day. */
+export const KEPT_DAYS = 7;
 
 /** A request to store. Its JSON is text. */
 export type NewEntry = Omit<
@@ -59,11 +60,7 @@ async function insertEntries(
   limits: { entries: number; bytes: number },
 ): Promise<number> {
   return db.transaction().execute(async (trx) => {
-    // Held until the end, so that the sums are those of all rows.
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`requests of ${workspaceId}`}, 0))`.execute(
-      trx,
-    );
-    const now = (await databaseTime(trx)).getTime();
+    const now = (await lockRequests(trx, workspaceId)).getTime();
     const timely = entries.filter(({ created_at }) => Math.abs(created_at.getTime() - now) < DAY_MS);
     if (timely.length === 0) return entries.length;
     await trx
@@ -95,6 +92,17 @@ async function insertEntries(
   });
 }
 
+/** Locks the requests of a workspace until the end of the transaction, so that the sums are those of all rows. Resolves with the time. */
+async function lockRequests(trx: Database, workspaceId: string): Promise<Date> {
+  const { rows } = await sql<{ time: Date }>`
+    select pg_advisory_xact_lock(hashtextextended(${`requests of ${workspaceId}`}, 0)), clock_timestamp() as time`.execute(
+    trx,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('The database returned no time');
+  return row.time;
+}
+
 /** The rows of request_log_sizes for these entries. A day is one in UTC, as that of a partition. */
 function sizesByDay(workspaceId: string, entries: readonly NewEntry[]) {
   const days = Map.groupBy(entries, ({ created_at }) => created_at.toISOString().slice(0, 10));
@@ -113,7 +121,7 @@ async function deleteOldest(
 ): Promise<void> {
   const kept = { entries: Math.floor(limits.entries * (1 - FREE)), bytes: limits.bytes * (1 - FREE) };
   await sql`
-    with newest_deleted as (
+    with newest_to_delete as (
       select created_at, id
       from (
         select created_at, id, row_number() over newest_first as place, sum(bytes) over newest_first as total
@@ -123,8 +131,8 @@ async function deleteOldest(
       where place > ${kept.entries} or total > ${kept.bytes}
       order by created_at desc, id desc limit 1
     ), deleted as (
-      delete from request_log using newest_deleted as limits
-      where workspace_id = ${workspaceId} and (request_log.created_at, request_log.id) <= (limits.created_at, limits.id)
+      delete from request_log using newest_to_delete as newest
+      where workspace_id = ${workspaceId} and (request_log.created_at, request_log.id) <= (newest.created_at, newest.id)
       returning (request_log.created_at at time zone 'UTC')::date as day, bytes
     ), freed as (
       select day, count(*) as entries, sum(bytes) as bytes from deleted group by day
@@ -133,10 +141,8 @@ async function deleteOldest(
     from freed where workspace_id = ${workspaceId} and sizes.day = freed.day`.execute(trx);
 }
 
-/** Creates the partitions of the next days, and drops those of days whose time is over. */
-export async function keepRequestDays(db: Database): Promise<void> {
-  await createDayPartitions(db, 'request_log');
-  await dropDayPartitions(db, 'request_log', KEPT_DAYS);
+/** Deletes the sums of days whose time is over. */
+export async function deleteOldSizes(db: Database): Promise<void> {
   await db
     .deleteFrom('request_log_sizes')
     .where(sql<boolean>`day < (now() at time zone 'UTC')::date - ${KEPT_DAYS}::int`)
@@ -146,24 +152,23 @@ export async function keepRequestDays(db: Database): Promise<void> {
 function requestsOf(db: Database, workspaceId: string, filter: RequestFilter) {
   const { statusClass, pathPrefix, createdAfter, createdBefore } = filter;
   const equal = { method: filter.method, key_id: filter.keyId, problem_code: filter.code } as const;
-  return db
-    .selectFrom('request_log')
-    .where((eb) =>
-      eb.and([
-        eb('workspace_id', '=', workspaceId),
-        sql<boolean>`created_at >= now() - make_interval(days => ${KEPT_DAYS})`,
-        ...(Object.keys(equal) as (keyof typeof equal)[]).flatMap((column) =>
-          equal[column] === undefined ? [] : [eb(column, '=', equal[column])],
-        ),
-        ...(filter.requestId === undefined ? [] : [eb('request_id', '=', filter.requestId)]),
-        ...(statusClass === undefined ? [] : [sql<boolean>`status / 100 = ${statusClass}`]),
-        ...(pathPrefix === undefined
-          ? []
-          : [sql<boolean>`(starts_with(path, ${pathPrefix}) or starts_with(route, ${pathPrefix}))`]),
-        ...(createdAfter === undefined ? [] : [eb('created_at', '>=', createdAfter)]),
-        ...(createdBefore === undefined ? [] : [eb('created_at', '<', createdBefore)]),
-      ]),
-    );
+  return db.selectFrom('request_log').where((eb) =>
+    eb.and([
+      eb('workspace_id', '=', workspaceId),
+      // So many times 24 hours, whatever the time zone of the session, and nothing of a clock that is ahead: at most 8 days in UTC.
+      sql<boolean>`created_at between now() - make_interval(hours => ${KEPT_DAYS * 24}) and now()`,
+      ...(Object.keys(equal) as (keyof typeof equal)[]).flatMap((column) =>
+        equal[column] === undefined ? [] : [eb(column, '=', equal[column])],
+      ),
+      ...(filter.requestId === undefined ? [] : [eb('request_id', '=', filter.requestId)]),
+      ...(statusClass === undefined ? [] : [sql<boolean>`status / 100 = ${statusClass}`]),
+      ...(pathPrefix === undefined
+        ? []
+        : [sql<boolean>`(starts_with(path, ${pathPrefix}) or starts_with(route, ${pathPrefix}))`]),
+      ...(createdAfter === undefined ? [] : [eb('created_at', '>=', createdAfter)]),
+      ...(createdBefore === undefined ? [] : [eb('created_at', '<', createdBefore)]),
+    ]),
+  );
 }
 
 /** What a list shows of a request. */

@@ -285,7 +285,9 @@ async function discardReports(trx: Database, videoId: string): Promise<void> {
       lateral (select (now() at time zone 'UTC')::date + offset_days as day) as days
     where exists (select from view_sessions where view_sessions.day = days.day and video_id = ${videoId})
     order by day
-    on conflict (video_id, day) do update set changes = changed.changes + 1`.execute(trx);
+    on conflict (video_id, day) do update set version = greatest(changed.version + 1, excluded.version)`.execute(
+    trx,
+  );
 }
 
 /**

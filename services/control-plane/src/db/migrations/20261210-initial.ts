@@ -101,7 +101,8 @@ const AUDIT = [
     )
     from bits, generate_series(0, 25) as place
   $$`,
-  `create function record_change() returns trigger language plpgsql as $$
+  // In UTC, because times become text.
+  `create function record_change() returns trigger language plpgsql set timezone = 'UTC' as $$
   declare
     actor jsonb := current_setting('framelane.actor')::jsonb;
     valued text[] := string_to_array(tg_argv[4], ',');
@@ -165,6 +166,9 @@ const AUDIT = [
   // Also with session_replication_role = replica.
   'alter table audit_events enable always trigger refuse_change, enable always trigger refuse_truncation',
 ];
+
+/** Grows with each change of a row, also after the row was deleted and inserted again. */
+const VERSION = 'bigint not null default (extract(epoch from clock_timestamp()) * 1000000)::bigint';
 
 const TABLES = [
   `create table workspaces (
@@ -686,7 +690,7 @@ const TABLES = [
   `create table view_changes (
     video_id text not null,
     day date not null,
-    changes bigint not null default 1,
+    version ${VERSION},
     primary key (video_id, day)
   )`,
 
@@ -708,9 +712,19 @@ const TABLES = [
     stall_ms bigint not null,
     retention int[] not null,
     breakdowns jsonb not null,
+    version bigint not null,
     primary key (video_id, day)
   )`,
   'create index views_daily_by_workspace on views_daily (workspace_id, environment, day)',
+
+  // Days of workspaces that have figures of videos that were summed up since their viewers were counted.
+  `create table viewer_changes (
+    workspace_id text not null references workspaces,
+    environment text not null check (environment in ('live', 'test')),
+    day date not null,
+    version ${VERSION},
+    primary key (workspace_id, environment, day)
+  )`,
 
   `create table viewers_daily (
     workspace_id text not null references workspaces,
@@ -888,8 +902,8 @@ const TABLES = [
   'create index audit_events_by_action on audit_events (workspace_id, action, created_at desc, id desc)',
   'create index audit_events_by_type on audit_events (workspace_id, resource_type, created_at desc, id desc)',
   'create index audit_events_by_resource on audit_events (workspace_id, resource_id, created_at desc, id desc)',
-  // Events come in this order. A tree would tempt PostgreSQL to read the events of all workspaces for a page of one.
-  'create index audit_events_by_age on audit_events using brin (created_at)',
+  // Of an expression, so that no page is read from it: PostgreSQL would read the events of all workspaces for a page of one.
+  `create index audit_events_by_age on audit_events ((created_at at time zone 'UTC'))`,
   ...AUDIT,
 ];
 
