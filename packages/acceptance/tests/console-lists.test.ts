@@ -107,6 +107,10 @@ testInBrowser('imports that failed alike are one line, and are retried together'
   await untilRows(page, 1);
   await inspect(opened, 'group');
   await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await untilText(page, `${IMPORTS} selected`);
+  await page.keyboard.press('x');
+  await untilGone(page, `${IMPORTS} selected`);
   await page.keyboard.press('Enter');
   await untilRows(page, 1 + IMPORTS);
   await page.keyboard.press('j');
