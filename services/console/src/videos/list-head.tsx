@@ -73,7 +73,7 @@ export function ListHead({ address, videos, total, selection, onAction }: ListHe
           )}
         </>
       )}
-      {selected.length === 0 && total !== undefined && (total.exact || total.count > videos.length) && (
+      {selected.length === 0 && total !== undefined && total.count > videos.length && (
         <span className="list-total hint">{totalWords(total)}</span>
       )}
       {all.error !== null && <ErrorAlert error={all.error} />}
