@@ -29,7 +29,7 @@ export function BulkDialog({ action, videos, onClose }: BulkDialogProps) {
   const [progress, setProgress] = useState<Progress<Video>>();
   const [running, setRunning] = useState<AbortController>();
   const isShown = useIsShown();
-  const made = useRef<Made>({ tags: [], imported: new Set() });
+  const made = useRef<Made>({ tags: [] });
   const chosen = changeable(action, videos);
 
   const run = async (start: Progress<Video>) => {

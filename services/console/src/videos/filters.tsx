@@ -5,15 +5,15 @@ import { PeriodFields } from '../ui/period-fields.tsx';
 import { useShortcut } from '../ui/shortcuts.ts';
 import { TypedInput, used } from '../ui/typed-input.tsx';
 import { type ListAddress, readListAddress, STATUSES } from './list-address.ts';
-import { useTags } from './queries.ts';
 import { TEXT_FILTER_NAMES, TEXT_FILTERS } from './text-fields.ts';
+import { useTags } from './use-tags.ts';
 
 type FiltersProps = { address: ListAddress; onChange: (changed: Partial<ListAddress>) => void };
 
 /** Search, filters and order of the list. */
 export function Filters({ address, onChange }: FiltersProps) {
   const { q, status, from, to, order } = address;
-  const tags = useTags();
+  const tags = useTags(address.tag);
   const search = useRef<HTMLInputElement>(null);
   const [isOpen, setIsOpen] = useState(from + to + order !== '');
   useShortcut('/', 'Search', () => search.current?.focus());
