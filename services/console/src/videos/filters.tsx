@@ -8,6 +8,13 @@ import { type ListAddress, readListAddress, STATUSES } from './list-address.ts';
 import { TEXT_FILTER_NAMES, TEXT_FILTERS } from './text-fields.ts';
 import { useTags } from './use-tags.ts';
 
+const STATUS_LABELS: Record<(typeof STATUSES)[number], string> = {
+  uploading: 'No file yet',
+  processing: 'Processing',
+  ready: 'Ready',
+  failed: 'Failed',
+};
+
 type FiltersProps = { address: ListAddress; onChange: (changed: Partial<ListAddress>) => void };
 
 /** Search, filters and order of the list. */
@@ -37,7 +44,7 @@ export function Filters({ address, onChange }: FiltersProps) {
         }
         data={[
           { value: '', label: 'All' },
-          ...STATUSES.map((value) => ({ value, label: capitalize(value) })),
+          ...STATUSES.map((value) => ({ value, label: STATUS_LABELS[value] })),
         ]}
       />
       {TEXT_FILTER_NAMES.map((name) => (
@@ -75,8 +82,4 @@ export function Filters({ address, onChange }: FiltersProps) {
       />
     </search>
   );
-}
-
-function capitalize(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
 }
