@@ -107,6 +107,10 @@ testInBrowser('imports that failed alike are one line, and are retried together'
   await untilRows(page, 1);
   await inspect(opened, 'group');
   await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await untilText(page, `${IMPORTS} selected`);
+  await page.keyboard.press('x');
+  await untilGone(page, `${IMPORTS} selected`);
   await page.keyboard.press('Enter');
   await untilRows(page, 1 + IMPORTS);
   await page.keyboard.press('j');
@@ -136,5 +140,14 @@ testInBrowser('imports that failed alike are one line, and are retried together'
   await untilText(page, group);
   await click(page, group);
   await follow(page, 'Master 0');
+  await untilText(page, 'The server has no file at this URL.');
+  const address = page.url();
+  await click(page, 'Import again');
+  await untilText(page, '1 video: Framelane imports the file again');
+  await click(page, 'Import');
+  await page.waitForFunction(`location.href !== '${address}' && document.querySelector('h1') !== null`);
+  client.deleteAtEnd(page.url().split('/').at(-1) ?? '');
+  expect((await client.call('GET', `/videos/${address.split('/').at(-1)}`)).status).toBe(404);
+  await untilText(page, 'Master 0');
   expect(problemsOf(opened)).toEqual([]);
 });

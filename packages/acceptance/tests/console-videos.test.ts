@@ -91,7 +91,7 @@ testInBrowser('from the sign-in link to a playing video, and the deletion of a f
   await untilStatus(page, 'console-notes', 'neither video nor sound');
   await untilStatus(page, 'console-clip', 'Ready');
   await inspect(opened, 'uploads');
-  await click(page, 'Clear uploaded');
+  await click(page, 'Clear finished');
   await untilPoster(page);
   await page.hover('img.poster');
   await page.waitForFunction(`document.querySelector('.poster-preview img')?.naturalWidth > 0`);

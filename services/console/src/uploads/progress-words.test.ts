@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { paceWords, progressWords } from './progress-words.ts';
+import { paceWords, progressWords, uploadWords } from './progress-words.ts';
 import type { Item } from './upload-items.ts';
 
 const item: Item = { id: 1, name: 'a.mp4', size: 40_000_000, sent: 10_000_000, state: 'sending' };
@@ -38,4 +38,12 @@ test('every state has words', () => {
     '40 MB · uploaded',
     '40 MB · failed',
   ]);
+});
+
+test('a video has the state of its upload as status while the file is on its way', () => {
+  expect(uploadWords(item)).toBe('Uploading 25 %');
+  expect(uploadWords({ ...item, state: 'paused' })).toBe('Upload paused at 25 %');
+  expect(uploadWords({ ...item, state: 'sent' })).toBe('Uploaded');
+  expect(uploadWords({ ...item, state: 'failed' })).toBeUndefined();
+  expect(uploadWords({ ...item, state: 'unfinished' })).toBeUndefined();
 });

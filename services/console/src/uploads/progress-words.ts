@@ -22,6 +22,20 @@ export function progressWords(item: Item): string {
   }
 }
 
+/** The status of a video whose file is in the queue; undefined if nothing sends the file, so that the video waits for it. */
+export function uploadWords(item: Item): string | undefined {
+  switch (item.state) {
+    case 'sending':
+      return `Uploading ${percentOf(item)} %`;
+    case 'paused':
+      return `Upload paused at ${percentOf(item)} %`;
+    case 'sent':
+      return 'Uploaded';
+    default:
+      return undefined;
+  }
+}
+
 /** Speed and time left of the files that are being sent, or that there is no connection; empty until the speed is known. */
 export function paceWords(items: readonly Item[]): string[] {
   if (!items.some(({ state, speed }) => state === 'sending' && speed !== undefined)) return [];

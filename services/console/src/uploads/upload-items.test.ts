@@ -3,6 +3,8 @@ import {
   type Action,
   activeFirst,
   type Item,
+  isActive,
+  isOver,
   isSoundFile,
   nextToStart,
   paceOf,
@@ -145,4 +147,12 @@ test('an unfinished upload stays unfinished until its file is chosen again, then
 test('files of sound are known by their names', () => {
   expect(['a.mp3', 'b.M4A', 'c.flac', 'd.aiff'].filter(isSoundFile)).toHaveLength(4);
   expect(['a.mp4', 'mp3', 'b.mp3.mov', 'c.ogg'].filter(isSoundFile)).toEqual([]);
+});
+
+test('a file is active until somebody has to choose or nothing is left to do', () => {
+  const states = ['waiting', 'sending', 'paused', 'sent', 'failed', 'unfinished', 'ended'] as const;
+  const items = states.map((state, id): Item => ({ id, name: '', size: 1, sent: 0, state }));
+  expect(items.filter(isActive).map(({ state }) => state)).toEqual(['waiting', 'sending', 'failed']);
+  expect(items.filter(isOver).map(({ state }) => state)).toEqual(['sent', 'ended']);
+  expect(reduce(items, { type: 'cleared' }).some(isOver)).toBe(false);
 });

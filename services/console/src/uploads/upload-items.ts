@@ -62,6 +62,16 @@ export function activeFirst(items: readonly Item[]): Item[] {
 /** Uploads at the same time. A browser has six connections to an origin over HTTP/1.1. */
 const AT_ONCE = 3;
 
+/** Whether nothing is left to do for a file. */
+export function isOver({ state }: Item): boolean {
+  return state === 'sent' || state === 'ended';
+}
+
+/** Whether the queue works on a file, or has to say that it could not send it. */
+export function isActive({ state }: Item): boolean {
+  return state === 'waiting' || state === 'sending' || state === 'failed';
+}
+
 /** The weight of a new measurement in the speed, 0..1. */
 const SMOOTHING = 0.3;
 
@@ -75,7 +85,7 @@ export function reduce(items: readonly Item[], action: Action): readonly Item[] 
     case 'removed':
       return items.filter(({ id }) => !action.ids.includes(id));
     case 'cleared':
-      return items.filter(({ state }) => state !== 'sent');
+      return items.filter((item) => !isOver(item));
     case 'all-paused':
       return items.map((item) => (canPause(item) ? pausedItem(item) : item));
     case 'all-resumed':

@@ -7,13 +7,13 @@ import { useLocation } from 'wouter';
 import { paths } from '../paths.ts';
 import { IconButton } from '../ui/icon-button.tsx';
 import { paceWords } from './progress-words.ts';
-import { activeFirst, canPause, summaryOf } from './upload-items.ts';
+import { activeFirst, canPause, isActive, isOver, summaryOf } from './upload-items.ts';
 import { UploadRow } from './upload-row.tsx';
 import { useUploadItems, useUploadQueue } from './uploads-provider.tsx';
 
 /**
- * The files of the upload queue: what is active first. One line while it is folded. Shows nothing while the queue is empty, and once everything
- * has arrived, only on the list of videos.
+ * The files of the upload queue: what is active first. One line while it is folded. While nothing is active, only the pages that take files
+ * show it, and once everything is over, only the list of videos.
  */
 export function UploadsPanel() {
   const queue = useUploadQueue();
@@ -21,8 +21,9 @@ export function UploadsPanel() {
   const [isOpen, setIsOpen] = useState(true);
   const [path] = useLocation();
   const summary = summaryOf(items);
-  const isDone = items.every(({ state }) => state === 'sent');
-  const isShown = items.length > 0 && (!isDone || path === paths.videos);
+  const isDone = items.every(isOver);
+  const isShown =
+    items.length > 0 && (path === paths.videos || items.some(isActive) || (path === paths.home && !isDone));
   return (
     <>
       <div role="status" className="only-for-readers">
@@ -44,7 +45,7 @@ export function UploadsPanel() {
               aria-expanded={isOpen}
               aria-controls="upload-rows"
             />
-            {isDone && <IconButton label="Clear uploaded" Icon={X} onClick={queue.clear} />}
+            {isDone && <IconButton label="Clear finished" Icon={X} onClick={queue.clear} />}
           </div>
           {isOpen && !isDone && (
             <div className="buttons uploads-actions">
@@ -55,9 +56,7 @@ export function UploadsPanel() {
               {items.filter(({ state }) => state === 'failed').length > 1 && (
                 <HeadButton onClick={queue.retryAll}>Retry all</HeadButton>
               )}
-              {items.some(({ state }) => state === 'sent') && (
-                <HeadButton onClick={queue.clear}>Clear uploaded</HeadButton>
-              )}
+              {items.some(isOver) && <HeadButton onClick={queue.clear}>Clear finished</HeadButton>}
             </div>
           )}
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long list scrolls, also by keyboard. */}

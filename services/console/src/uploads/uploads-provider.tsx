@@ -24,6 +24,12 @@ export function useUploadItems(queue: UploadQueue): readonly Item[] {
   return useSyncExternalStore(queue.subscribe, queue.items);
 }
 
+/** The file that the queue sends, or has sent, for a video. The component renders again when it changes. */
+export function useUploadOf(videoId: string): Item | undefined {
+  const queue = useUploadQueue();
+  return useSyncExternalStore(queue.subscribe, () => queue.items().find((item) => item.videoId === videoId));
+}
+
 /** The watermark of the next uploads of a queue. The component renders again when it changes. */
 export function useWatermark(queue: UploadQueue): WatermarkRequest | undefined {
   return useSyncExternalStore(queue.subscribe, queue.watermark);

@@ -9,6 +9,7 @@ import { forEachLeft, initialProgress, type Progress, readTags, retryProgress } 
 import { BulkForm } from './bulk-form.tsx';
 import { type BulkAction, changeable, type Made, taskOf, undoTags } from './bulk-tasks.ts';
 import { BULK_WORDS, summaryOf } from './bulk-words.ts';
+import { videosOf } from './range-words.ts';
 
 type BulkDialogProps = {
   action: BulkAction;
@@ -28,7 +29,7 @@ export function BulkDialog({ action, videos, onClose }: BulkDialogProps) {
   const [progress, setProgress] = useState<Progress<Video>>();
   const [running, setRunning] = useState<AbortController>();
   const isShown = useIsShown();
-  const made = useRef<Made>({ tags: [], imported: new Set() });
+  const made = useRef<Made>({ tags: [] });
   const chosen = changeable(action, videos);
 
   const run = async (start: Progress<Video>) => {
@@ -90,6 +91,9 @@ export function BulkDialog({ action, videos, onClose }: BulkDialogProps) {
   );
 }
 
+/** The most failed videos that are listed: each further one makes every step of the action slower. */
+const LISTED_FAILURES = 100;
+
 type BulkProgressProps = {
   action: BulkAction;
   progress: Progress<Video>;
@@ -112,9 +116,12 @@ function BulkProgress({ action, progress, onStop, onRetry, onClose }: BulkProgre
       />
       {failed.length > 0 && (
         <ul className="failures" aria-label="Failed">
-          {failed.map(({ item: { id, title }, error }) => (
+          {failed.slice(0, LISTED_FAILURES).map(({ item: { id, title }, error }) => (
             <Failure key={id} title={title} error={error} />
           ))}
+          {failed.length > LISTED_FAILURES && (
+            <li className="hint">{`and ${videosOf(failed.length - LISTED_FAILURES)} more`}</li>
+          )}
         </ul>
       )}
       {onStop === undefined ? (

@@ -3,10 +3,11 @@ import { Stack, Text, TextInput } from '@mantine/core';
 import { FormButtons } from '../ui/form-buttons.tsx';
 import { readTags } from './bulk.ts';
 import type { BulkAction } from './bulk-tasks.ts';
-import { BULK_WORDS, consequencesOf, videosOf } from './bulk-words.ts';
-import { useTags } from './queries.ts';
+import { BULK_WORDS, consequencesOf, isNumber } from './bulk-words.ts';
+import { videosOf } from './range-words.ts';
 import { completeTyped, splitTyped, suggestedTags, tagsOf } from './suggested-tags.ts';
 import { TagSuggestions } from './tag-suggestions.tsx';
+import { useTags } from './use-tags.ts';
 
 type BulkFormProps = {
   action: BulkAction;
@@ -22,14 +23,10 @@ type BulkFormProps = {
 /** What a bulk action does, and what it has to know: the tags, or that so many videos are meant. */
 export function BulkForm({ action, videos, others, typed, onType, onSubmit, onCancel }: BulkFormProps) {
   const count = videos.length;
-  const used = useTags();
+  const used = useTags(splitTyped(typed).typed);
   const isDeletion = action === 'delete';
   const hasTags = action === 'add' || action === 'remove';
-  const isValid = isDeletion
-    ? typed.trim() === String(count)
-    : hasTags
-      ? readTags(typed).length > 0
-      : count > 0;
+  const isValid = isDeletion ? isNumber(typed, count) : hasTags ? readTags(typed).length > 0 : count > 0;
   return (
     <form
       onSubmit={(event) => {

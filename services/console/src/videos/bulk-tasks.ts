@@ -8,12 +8,10 @@ type Api = ReturnType<typeof apiIn>;
 
 export type BulkAction = 'delete' | 'add' | 'remove' | 'retry';
 
-/** What a bulk action has done that its own retry or an undo has to know. */
+/** What a bulk action has done that an undo has to know. */
 export type Made = {
   /** The tags that were really added to a video, or removed from it. */
   tags: { id: string; action: 'add' | 'remove'; tags: readonly string[] }[];
-  /** The failed videos that were imported again, and may not be deleted yet. */
-  imported: Set<string>;
 };
 
 /** With more retries than usual: the client waits for `Retry-After` when there are too many requests. */
@@ -40,19 +38,8 @@ export function taskOf(
     case 'delete':
       return ({ id }) => deleteVideo(api, id);
     case 'retry':
-      return async (video) => {
-        if (!canImportAgain(video)) return api.videos.retry(video.id, PATIENT);
-        // A repeat after a failed deletion does not import the file twice.
-        if (!made.imported.has(video.id)) {
-          // So that a repeat after a lost response, or in another tab, does not import the file twice, either.
-          await api.videos.import(importAgain(video), {
-            ...PATIENT,
-            idempotencyKey: `import-again-${video.id}`,
-          });
-        }
-        made.imported.add(video.id);
-        return deleteVideo(api, video.id);
-      };
+      return (video) =>
+        canImportAgain(video) ? replaceByImport(api, video) : api.videos.retry(video.id, PATIENT);
     case 'add':
     case 'remove':
       return async ({ id }) => {
@@ -60,6 +47,15 @@ export function taskOf(
         if (changed.length > 0) made.tags.push({ id, action, tags: changed });
       };
   }
+}
+
+/** Imports the file of a failed import again, then deletes the failed video. Resolves with the id of the new one. */
+export async function replaceByImport(api: Api, video: Video): Promise<string> {
+  // A repeat does not import the file twice: after a failed deletion, after a lost response, or in another tab.
+  const idempotencyKey = `import-again-${video.id}`;
+  const { id } = await api.videos.import(importAgain(video), { ...PATIENT, idempotencyKey });
+  await deleteVideo(api, video.id);
+  return id;
 }
 
 /** Reverses changes of tags, and leaves those that somebody else has made meanwhile. Throws the first error after all have ended. */

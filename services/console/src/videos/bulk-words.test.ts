@@ -1,6 +1,6 @@
 import type { Video } from '@framelane/client';
 import { expect, test } from '@jest/globals';
-import { consequencesOf, summaryOf } from './bulk-words.ts';
+import { consequencesOf, isNumber, summaryOf } from './bulk-words.ts';
 
 const stored = { status: 'failed', retryable: true, import: null, sourceFile: { stored: true } } as Video;
 const imported = {
@@ -32,4 +32,9 @@ test('the summary counts what is done, failed and left', () => {
   expect(summaryOf('delete', { done: [a], failed: [{ item: b, error: null }], left: [c] })).toBe(
     '1 of 3 deleted, 1 failed, 1 left',
   );
+});
+
+test('a number is typed with or without separators', () => {
+  expect(['1323', ' 1,323 ', '1.323', '1 323', '1’323'].every((typed) => isNumber(typed, 1323))).toBe(true);
+  expect(['', '132', '-1323', '1323 videos'].some((typed) => isNumber(typed, 1323))).toBe(false);
 });

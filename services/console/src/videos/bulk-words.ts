@@ -2,6 +2,7 @@ import type { Video } from '@framelane/client';
 import type { Progress } from './bulk.ts';
 import type { BulkAction } from './bulk-tasks.ts';
 import { canImportAgain } from './import-again.ts';
+import { videosOf } from './range-words.ts';
 
 export const BULK_WORDS = {
   delete: { title: 'Delete videos', submit: 'Delete', done: 'deleted' },
@@ -42,12 +43,13 @@ export function consequencesOf(action: BulkAction, videos: readonly Video[], oth
 export function summaryOf(action: BulkAction, { done, failed, left }: Progress<unknown>): string {
   const total = done.length + failed.length + left.length;
   return [
-    `${done.length} of ${total} ${BULK_WORDS[action].done}`,
-    ...(failed.length > 0 ? [`${failed.length} failed`] : []),
-    ...(left.length > 0 ? [`${left.length} left`] : []),
+    `${done.length.toLocaleString()} of ${total.toLocaleString()} ${BULK_WORDS[action].done}`,
+    ...(failed.length > 0 ? [`${failed.length.toLocaleString()} failed`] : []),
+    ...(left.length > 0 ? [`${left.length.toLocaleString()} left`] : []),
   ].join(', ');
 }
 
-export function videosOf(count: number): string {
-  return count === 1 ? '1 video' : `${count} videos`;
+/** Whether a typed text is a number, with or without separators. */
+export function isNumber(typed: string, number: number): boolean {
+  return typed.replace(/[\s.,'’]/g, '') === String(number);
 }

@@ -14,11 +14,11 @@ import {
   patchOf,
 } from './edit-form.ts';
 import { MetadataFields } from './metadata-fields.tsx';
-import { useTags } from './queries.ts';
 import { suggestedTags } from './suggested-tags.ts';
 import { TagSuggestions } from './tag-suggestions.tsx';
 import { TEXT_FIELD_NAMES, TEXT_FIELDS } from './text-fields.ts';
 import { useUpdateVideo } from './update-video.ts';
+import { useTags } from './use-tags.ts';
 
 type EditVideoFormProps = {
   /** The video as it is now; the form begins with that of the first render. */
@@ -36,8 +36,8 @@ export function EditVideoForm({ video, onDirty, onCancel, onSaved }: EditVideoFo
   const [original] = useState(video);
   const [values, setValues] = useState(() => editValues(video));
   const [mistakes, setMistakes] = useState<Errors>({});
-  const used = useTags();
   const [typedTag, setTypedTag] = useState('');
+  const used = useTags(typedTag);
   const update = useUpdateVideo(video.id);
   const patch = patchOf(editValues(original), values);
   const isDirty = Object.keys(patch).length > 0;

@@ -5,15 +5,22 @@ import { PeriodFields } from '../ui/period-fields.tsx';
 import { useShortcut } from '../ui/shortcuts.ts';
 import { TypedInput, used } from '../ui/typed-input.tsx';
 import { type ListAddress, readListAddress, STATUSES } from './list-address.ts';
-import { useTags } from './queries.ts';
 import { TEXT_FILTER_NAMES, TEXT_FILTERS } from './text-fields.ts';
+import { useTags } from './use-tags.ts';
+
+const STATUS_LABELS: Record<(typeof STATUSES)[number], string> = {
+  uploading: 'No file yet',
+  processing: 'Processing',
+  ready: 'Ready',
+  failed: 'Failed',
+};
 
 type FiltersProps = { address: ListAddress; onChange: (changed: Partial<ListAddress>) => void };
 
 /** Search, filters and order of the list. */
 export function Filters({ address, onChange }: FiltersProps) {
   const { q, status, from, to, order } = address;
-  const tags = useTags();
+  const tags = useTags(address.tag);
   const search = useRef<HTMLInputElement>(null);
   const [isOpen, setIsOpen] = useState(from + to + order !== '');
   useShortcut('/', 'Search', () => search.current?.focus());
@@ -37,7 +44,7 @@ export function Filters({ address, onChange }: FiltersProps) {
         }
         data={[
           { value: '', label: 'All' },
-          ...STATUSES.map((value) => ({ value, label: capitalize(value) })),
+          ...STATUSES.map((value) => ({ value, label: STATUS_LABELS[value] })),
         ]}
       />
       {TEXT_FILTER_NAMES.map((name) => (
@@ -75,8 +82,4 @@ export function Filters({ address, onChange }: FiltersProps) {
       />
     </search>
   );
-}
-
-function capitalize(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
 }

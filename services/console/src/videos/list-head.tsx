@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { type BulkAction, canRetry } from './bulk-tasks.ts';
 import type { ListAddress } from './list-address.ts';
+import { numberOf, totalWords } from './range-words.ts';
 import type { Selection } from './selection.ts';
 import { useAllVideos } from './use-all-videos.ts';
 
@@ -38,7 +39,7 @@ export function ListHead({ address, videos, total, selection, onAction }: ListHe
       />
       {all.found !== undefined ? (
         <span className="bulk" role="status">
-          <span className="hint">{`Reading the list: ${all.found} of ${total?.count ?? 'all'}`}</span>
+          <span className="hint">{`Reading the list: ${all.found.toLocaleString()} of ${total === undefined ? 'all' : numberOf(total)}`}</span>
           <HeadButton onClick={all.stop}>Stop</HeadButton>
         </span>
       ) : (
@@ -57,7 +58,8 @@ export function ListHead({ address, videos, total, selection, onAction }: ListHe
             </div>
           ) : (
             address.status === 'failed' &&
-            total?.exact === true && (
+            total?.exact === true &&
+            (isMore || videos.some(canRetry)) && (
               <HeadButton
                 onClick={(opener) =>
                   isMore
@@ -70,6 +72,9 @@ export function ListHead({ address, videos, total, selection, onAction }: ListHe
             )
           )}
         </>
+      )}
+      {selected.length === 0 && total !== undefined && total.count > videos.length && (
+        <span className="list-total hint">{totalWords(total)}</span>
       )}
       {all.error !== null && <ErrorAlert error={all.error} />}
     </div>

@@ -1,24 +1,30 @@
 import type { Video } from '@framelane/client';
 import AudioLines from 'lucide-react/icons/audio-lines';
 import { useEffect, useState } from 'react';
+import type { Icon } from '../ui/icon.ts';
 import './poster.css';
 import { PosterPreview } from './poster-preview.tsx';
+import { STATUS_ICONS } from './status-icons.ts';
+import { statusIcon } from './video-words.ts';
 
 /** Milliseconds for which the pointer rests before the preview is loaded, so that a pointer on its way loads none. */
 const REST_MS = 200;
 
 /**
- * The poster of a video, or a grey area; with a preview while a pointer rests on it. The cookie of the session gives access to the pictures
+ * The poster of a video, or an icon that says why there is none; with a preview while a pointer rests on it. The cookie of the session gives access to the pictures
  * of a signed video without a token.
  */
-export function Poster({ video: { thumbnail, storyboard, updatedAt, audioOnly } }: { video: Video }) {
+export function Poster({ video }: { video: Video }) {
+  const { thumbnail, storyboard, updatedAt } = video;
   // A poster keeps its URL, and browsers keep the earlier one for a minute.
   const url = thumbnail && `${thumbnail}?at=${Date.parse(updatedAt)}`;
   const [failed, setFailed] = useState<string>();
   const [isOver, setIsOver] = useState(false);
   const isResting = useAfter(isOver, REST_MS);
-  if (url === null || url === failed)
-    return <div className="poster">{audioOnly === true && <AudioLines />}</div>;
+  if (url === null || url === failed) {
+    const Icon = iconOf(video);
+    return <div className="poster">{Icon && <Icon />}</div>;
+  }
   return (
     <div
       className="poster-frame"
@@ -38,6 +44,11 @@ export function Poster({ video: { thumbnail, storyboard, updatedAt, audioOnly } 
       {isResting && storyboard !== null && <PosterPreview storyboard={storyboard} />}
     </div>
   );
+}
+
+function iconOf(video: Video): Icon | undefined {
+  if (video.audioOnly === true) return AudioLines;
+  return video.status === 'ready' ? undefined : STATUS_ICONS[statusIcon(video)];
 }
 
 /** Whether something has been the case for some time. */

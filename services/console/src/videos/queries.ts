@@ -35,20 +35,6 @@ export function useTotal(address: ListAddress): Schemas['VideoTotal'] | undefine
   return data?.total;
 }
 
-/** The tags in use, the most used first; none until they are known. */
-export function useTags(): readonly string[] {
-  const { environment } = useSession();
-  const { data } = useQuery({
-    queryKey: ['videos', 'tags', environment],
-    queryFn: ({ signal }) => api.videos.listTags({ environment }, { signal }),
-    select: (tags) => tags.map(({ tag }) => tag),
-    staleTime: 60_000,
-  });
-  return data ?? NO_TAGS;
-}
-
-const NO_TAGS: readonly string[] = [];
-
 /** One video, which is polled. */
 export function useVideo(id: string) {
   return useQuery({

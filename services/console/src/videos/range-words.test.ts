@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { rangeWords } from './range-words.ts';
+import { rangeWords, totalWords } from './range-words.ts';
 
 const exactly = (count: number) => ({ count, exact: true });
 const FIRST = { count: 25, depth: 0, hasBefore: false, hasAfter: true };
@@ -14,10 +14,17 @@ test.each([
   ['the first page of very many', { ...FIRST, total: { count: 10_000, exact: false } }, '1–25 of 10,000+'],
   ['the first page when few were counted', { ...FIRST, total: { count: 7, exact: false } }, '1–25'],
   ['the second page', { ...SECOND, total: exactly(1323) }, '26–50 of 1,323'],
+  ['a page of many', { ...SECOND, depth: 40, total: exactly(1323) }, '1,001–1,025 of 1,323'],
   ['the last page, whatever was counted before', { ...LAST, total: exactly(44) }, '26–45 of 45'],
   ['one on the last page', { ...LAST, count: 1, total: undefined }, '26 of 26'],
   ['a page opened by its address', { ...SECOND, depth: 0, total: exactly(323) }, '25 of 323'],
   ['the same before the total is known', { ...SECOND, depth: 0, total: undefined }, '25 videos'],
 ])('%s', (_, range, words) => {
   expect(rangeWords(range)).toBe(words);
+});
+
+test('a total says whether it is exact', () => {
+  expect(totalWords(exactly(1))).toBe('1 video');
+  expect(totalWords(exactly(1323))).toBe('1,323 videos');
+  expect(totalWords({ count: 10_000, exact: false })).toBe('10,000+ videos');
 });

@@ -24,7 +24,7 @@ export function rangeWords({ count, depth, hasBefore, hasAfter, total }: Range):
     return total === undefined ? videosOf(count) : `${count} of ${numberOf(total)}`;
   const first = depth * PAGE_SIZE + 1;
   const last = first + count - 1;
-  const range = first === last ? `${last}` : `${first}–${last}`;
+  const range = first === last ? last.toLocaleString() : `${first.toLocaleString()}–${last.toLocaleString()}`;
   if (!hasAfter) return `${range} of ${last.toLocaleString()}`;
   // A count of a part of the list can be smaller than what is shown.
   return total === undefined || total.count <= last ? range : `${range} of ${numberOf(total)}`;
@@ -35,6 +35,12 @@ export function numberOf({ count, exact }: Total): string {
   return `${count.toLocaleString()}${exact ? '' : '+'}`;
 }
 
-function videosOf(count: number): string {
-  return count === 1 ? '1 video' : `${count} videos`;
+/** E.g. `323 videos`, or `10,000+ videos`. */
+export function totalWords(total: Total): string {
+  return total.exact ? videosOf(total.count) : `${numberOf(total)} videos`;
+}
+
+/** E.g. `1 video`, or `1,323 videos`. */
+export function videosOf(count: number): string {
+  return count === 1 ? '1 video' : `${count.toLocaleString()} videos`;
 }

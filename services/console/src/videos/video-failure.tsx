@@ -4,10 +4,13 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api } from '../api/api.ts';
 import { useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
+import { canImportAgain } from './import-again.ts';
+import { ImportAgainButton } from './import-again-button.tsx';
 import { adviceFor } from './video-words.ts';
 
 /** Why a video failed and what to do. */
-export function VideoFailure({ video: { id, error, retryable, sourceFile } }: { video: Video }) {
+export function VideoFailure({ video }: { video: Video }) {
+  const { id, error, retryable, sourceFile } = video;
   const queries = useQueryClient();
   const { can } = useSession();
   const retry = useMutation({
@@ -31,6 +34,7 @@ export function VideoFailure({ video: { id, error, retryable, sourceFile } }: { 
             {retryable ? 'Retry' : 'Retry anyway'}
           </Button>
         )}
+        {canImportAgain(video) && can('videos:write') && <ImportAgainButton video={video} />}
         {retry.error && <ErrorAlert error={retry.error} />}
       </Stack>
     </Alert>

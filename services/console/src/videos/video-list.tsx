@@ -11,7 +11,6 @@ import { FailureGroupRow } from './failure-group-row.tsx';
 import { isGroup, withGroups } from './failure-groups.ts';
 import { type ListAddress, readListAddress, writeListAddress } from './list-address.ts';
 import { ListHead } from './list-head.tsx';
-import { videoOfRow } from './place.ts';
 import { useSelection } from './selection.ts';
 import { VideoRow } from './video-row.tsx';
 
@@ -55,7 +54,7 @@ export function VideoList({ ref, videos, total, address, isLoading }: VideoListP
       onToggle={usable && toggle}
     />
   );
-  useRowShortcuts(usable && toggle);
+  useRowShortcuts(usable !== undefined);
   return (
     <div>
       {usable && (
@@ -106,8 +105,8 @@ export function VideoList({ ref, videos, total, address, isLoading }: VideoListP
   );
 }
 
-/** `j` and `k` move between the rows, `x` selects one. Enter follows its link. */
-function useRowShortcuts(toggle: ((id: string) => void) | undefined): void {
+/** `j` and `k` move between the rows, `x` selects one. Enter follows its link, or opens a group. */
+function useRowShortcuts(canSelect: boolean): void {
   const links = () => [...document.querySelectorAll<HTMLElement>('.rows .row-title')];
   const current = () => links().findIndex((link) => link.closest('li')?.contains(document.activeElement));
   const move = (by: 1 | -1) => {
@@ -116,9 +115,7 @@ function useRowShortcuts(toggle: ((id: string) => void) | undefined): void {
   };
   useShortcut('j', 'Next video', () => move(1));
   useShortcut('k', 'Previous video', () => move(-1));
-  const toggleCurrent = () => {
-    const id = videoOfRow(links()[current()]);
-    if (id !== undefined) toggle?.(id);
-  };
-  useShortcut('x', 'Select the video', toggle === undefined ? null : toggleCurrent);
+  const select = () =>
+    links()[current()]?.closest('li')?.querySelector<HTMLElement>('input[type="checkbox"]')?.click();
+  useShortcut('x', 'Select the video', canSelect ? select : null);
 }
