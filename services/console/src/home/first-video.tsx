@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import { API_URL, DOCS_URL, paths } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
 import { Copy } from '../ui/copy.tsx';
+import { permissionWords } from '../ui/permission-words.ts';
 import { useUploadItems, useUploadQueue } from '../uploads/uploads-provider.tsx';
 import { isPlayable } from '../videos/queries.ts';
 import { DropTarget } from './drop-target.tsx';
@@ -45,21 +46,10 @@ export function FirstVideo({ video, onDone }: FirstVideoProps) {
           (can('videos:write') ? (
             <DropTarget />
           ) : (
-            <p className="hint">Somebody with the permission videos:write can upload one.</p>
+            <p className="hint">
+              Somebody with the permission “{permissionWords('videos:write')}” can upload one.
+            </p>
           ))}
-        <details className="first-code">
-          <summary>The same from a program</summary>
-          <Copy
-            label="curl, with the secret of an API key in KEY"
-            value={firstCode({ apiUrl: API_URL, workspaceId: workspace.id })}
-          />
-          <p className="hint">
-            Libraries, resumable uploads and uploads from browsers:{' '}
-            <Anchor inherit underline="always" href={`${DOCS_URL}uploads`} target="_blank" rel="noopener">
-              Uploads
-            </Anchor>
-          </p>
-        </details>
       </div>
       <div className="home-figures">
         <Steps>
@@ -83,6 +73,19 @@ export function FirstVideo({ video, onDone }: FirstVideoProps) {
           </Button>
         )}
       </div>
+      <details className="first-code">
+        <summary>The same from a program</summary>
+        <Copy
+          label="curl, with the secret of an API key in KEY"
+          value={firstCode({ apiUrl: API_URL, workspaceId: workspace.id })}
+        />
+        <p className="hint">
+          Libraries, resumable uploads and uploads from browsers:{' '}
+          <Anchor inherit underline="always" href={`${DOCS_URL}uploads`} target="_blank" rel="noopener">
+            Uploads
+          </Anchor>
+        </p>
+      </details>
     </div>
   );
 }
