@@ -34,6 +34,7 @@ export function FirstVideo({ video, onDone }: FirstVideoProps) {
   const played = usePlayed(video?.embed);
   const isArrived = video !== undefined && video.status !== 'uploading';
   const isBegun = video !== undefined || upload !== undefined;
+  const uploadHint = can('videos:write') ? 'A file of yours, or the sample.' : 'It appears here.';
   return (
     <div className="home">
       <div className="home-videos">
@@ -55,7 +56,7 @@ export function FirstVideo({ video, onDone }: FirstVideoProps) {
         <Steps>
           {can('api_keys:read') && <KeyStep />}
           <Step title="Upload a video" isDone={isArrived}>
-            <span className="hint">{isArrived ? video.filename : 'A file of yours, or the sample.'}</span>
+            <span className="hint">{isArrived ? video.filename : uploadHint}</span>
           </Step>
           <Step title="Play it" isDone={played}>
             {video !== undefined && isPlayable(video) ? (
