@@ -372,6 +372,7 @@ export const GROUPS = [
     'home/failure-groups',
     'home/happenings',
     'home/player-event',
+    'home/quota-advice',
     'home/visit',
     'home/webhook-states',
     'home/week',

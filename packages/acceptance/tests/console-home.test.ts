@@ -104,16 +104,19 @@ testInBrowser('with videos it says what happened since the last visit, and what 
   expect(new Set(requests).size).toBeLessThanOrEqual(6);
   await inspect(opened, 'home');
 
-  // A later visit, one hour after the last one.
-  const store = (visit: string) =>
-    page.evaluate(`localStorage.setItem('framelane.visit.${target.workspaceId}', JSON.stringify(${visit}))`);
-  await store('{ since: null, seen: Date.now() - 3_700_000 }');
-  await page.goto(page.url());
+  // A later visit, one hour after the last one. A page that is left stores its time, so the next document does this.
+  const visit = async (stored: string) => {
+    const { identifier } = await page.evaluateOnNewDocument(
+      `localStorage.setItem('framelane.visit.${target.workspaceId}', JSON.stringify(${stored}))`,
+    );
+    await page.reload();
+    await page.removeScriptToEvaluateOnNewDocument(identifier);
+  };
+  await visit('{ since: null, seen: Date.now() - 3_700_000 }');
   await untilText(page, 'Since your last visit');
   await untilText(page, '1 hour ago');
   await untilText(page, '2 failed');
-  await store('{ since: Date.now(), seen: Date.now() }');
-  await page.goto(page.url());
+  await visit('{ since: Date.now(), seen: Date.now() }');
   await untilText(page, 'Since your last visit: nothing new');
   expect(problemsOf(opened)).toEqual([]);
 });
@@ -171,10 +174,46 @@ testInBrowser('one button retries the videos that failed for the same reason', a
   expect(retried.toSorted()).toEqual(data.map(({ id }) => `/v1/videos/${id}/retry`).toSorted());
 });
 
+testInBrowser('what was watched and used is said in one line, or with what to do', async () => {
+  const opened = await signInAt('');
+  const { page } = opened;
+  await heading(page, 'Home');
+  const read = async (path: string) => (await client.call('GET', path)).json();
+  const usage = (await read('/auth/usage')) as Schemas['Usage'];
+  const analytics = (await read('/analytics?groupBy=day')) as Schemas['Analytics'];
+  const day = { date: '2026-11-30', views: 12, uniqueViewers: 9, watchSeconds: 240, averagePercentage: 50 };
+  let watched = { ...analytics, days: [day] };
+  const storedBytes = { used: 950, reserved: 0, limit: 1000 };
+  const responses: Record<string, () => object> = {
+    '/v1/analytics': () => watched,
+    '/v1/auth/usage': () => ({ ...usage, limits: { ...usage.limits, storedBytes } }),
+  };
+  await page.setRequestInterception(true);
+  page.on('request', (request: HTTPRequest) => {
+    const response = responses[new URL(request.url()).pathname];
+    if (response === undefined) return void request.continue();
+    const body = JSON.stringify(response());
+    void request.respond({ status: 200, contentType: 'application/json', body });
+  });
+  await page.reload();
+  await untilText(page, '12 views');
+  await untilText(page, '950 B of 1.0 kB');
+  await untilText(page, 'The storage is nearly full.');
+  await inspect(opened, 'home-figures');
+  watched = { ...watched, enabled: false };
+  await page.reload();
+  await untilText(page, 'Analytics is switched off now.');
+  watched = { ...watched, days: [] };
+  await page.reload();
+  await untilText(page, 'Analytics is switched off: no views are counted.');
+  expect(problemsOf(opened)).toEqual([]);
+});
+
 testInBrowser('it shows only what the session may see', async () => {
   const { page } = await signInAt('', '--permissions', 'videos:read');
   await untilText(page, 'Check that you chose the right file.');
   const main = await page.$eval('main', (element) => element.textContent ?? '');
+  expect(main).toContain('the permission “View what is watched”');
   for (const words of ['Upload files', 'Retry', 'Usage', 'webhook fails'])
     expect([words, main.includes(words)]).toEqual([words, false]);
 });

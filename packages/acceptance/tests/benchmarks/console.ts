@@ -37,7 +37,8 @@ try {
     const tags = [`course ${at % 20}`, at % 2 === 0 ? 'spring' : 'autumn'];
     await client.uploadTickets.create({ filename: 'lecture.mp4', title: `Lecture ${at}`, tags });
   }
-  const { page } = await openPage(browser, node.consoleLink, { width: 1440, height: 900 }, 'load');
+  const link = node.consoleLink.replace('/console/', '/console/videos');
+  const { page } = await openPage(browser, link, { width: 1440, height: 900 }, 'load');
   await page.waitForSelector('.video-rows > li');
   await page.evaluate(`{
     window.interactions = [];

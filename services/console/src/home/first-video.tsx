@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import { API_URL, DOCS_URL, paths } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
 import { Copy } from '../ui/copy.tsx';
+import { permissionWords } from '../ui/permission-words.ts';
 import { useUploadItems, useUploadQueue } from '../uploads/uploads-provider.tsx';
 import { isPlayable } from '../videos/queries.ts';
 import { DropTarget } from './drop-target.tsx';
@@ -33,6 +34,7 @@ export function FirstVideo({ video, onDone }: FirstVideoProps) {
   const played = usePlayed(video?.embed);
   const isArrived = video !== undefined && video.status !== 'uploading';
   const isBegun = video !== undefined || upload !== undefined;
+  const uploadHint = can('videos:write') ? 'A file of yours, or the sample.' : 'It appears here.';
   return (
     <div className="home">
       <div className="home-videos">
@@ -45,27 +47,16 @@ export function FirstVideo({ video, onDone }: FirstVideoProps) {
           (can('videos:write') ? (
             <DropTarget />
           ) : (
-            <p className="hint">Somebody with the permission videos:write can upload one.</p>
+            <p className="hint">
+              Somebody with the permission “{permissionWords('videos:write')}” can upload one.
+            </p>
           ))}
-        <details className="first-code">
-          <summary>The same from a program</summary>
-          <Copy
-            label="curl, with the secret of an API key in KEY"
-            value={firstCode({ apiUrl: API_URL, workspaceId: workspace.id })}
-          />
-          <p className="hint">
-            Libraries, resumable uploads and uploads from browsers:{' '}
-            <Anchor inherit underline="always" href={`${DOCS_URL}uploads`} target="_blank" rel="noopener">
-              Uploads
-            </Anchor>
-          </p>
-        </details>
       </div>
       <div className="home-figures">
         <Steps>
           {can('api_keys:read') && <KeyStep />}
           <Step title="Upload a video" isDone={isArrived}>
-            <span className="hint">{isArrived ? video.filename : 'A file of yours, or the sample.'}</span>
+            <span className="hint">{isArrived ? video.filename : uploadHint}</span>
           </Step>
           <Step title="Play it" isDone={played}>
             {video !== undefined && isPlayable(video) ? (
@@ -83,6 +74,19 @@ export function FirstVideo({ video, onDone }: FirstVideoProps) {
           </Button>
         )}
       </div>
+      <details className="first-code">
+        <summary>The same from a program</summary>
+        <Copy
+          label="curl, with the secret of an API key in KEY"
+          value={firstCode({ apiUrl: API_URL, workspaceId: workspace.id })}
+        />
+        <p className="hint">
+          Libraries, resumable uploads and uploads from browsers:{' '}
+          <Anchor inherit underline="always" href={`${DOCS_URL}uploads`} target="_blank" rel="noopener">
+            Uploads
+          </Anchor>
+        </p>
+      </details>
     </div>
   );
 }

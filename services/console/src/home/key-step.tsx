@@ -4,6 +4,7 @@ import { api } from '../api/api.ts';
 import { CreateKey } from '../keys/create-key.tsx';
 import { useSession } from '../sign-in/session.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
+import { permissionWords } from '../ui/permission-words.ts';
 import { Step } from './steps.tsx';
 
 /** Keys that are looked at for one that is active. */
@@ -24,7 +25,7 @@ export function KeyStep() {
         <span className="hint">
           {can('api_keys:write')
             ? 'A program signs its requests with it. In the browser you need none.'
-            : 'Somebody with the permission api_keys:write can create one.'}
+            : `Somebody with the permission “${permissionWords('api_keys:write')}” can create one.`}
         </span>
       ) : (
         <span className="hint">

@@ -5,10 +5,11 @@ import { formatBytes } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
 import { formatMinutes, Limit } from '../usage/limits.tsx';
 import { Part } from './part.tsx';
-import { useLimits } from './queries.ts';
+import type { useLimits } from './queries.ts';
+import { quotaAdvice } from './quota-advice.ts';
 
-/** Storage and minutes against their limits. */
-export function Storage() {
+/** Storage and minutes against their limits, and what to do when one is near. */
+export function Storage({ query }: { query: ReturnType<typeof useLimits> }) {
   return (
     <Section
       title="Usage"
@@ -18,18 +19,28 @@ export function Storage() {
         </Anchor>
       }
     >
-      <Part query={useLimits()} height={96}>
-        {({ storedBytes, transcodedMinutes }) => (
-          <ul className="limits">
-            <Limit
-              name="Stored"
-              {...storedBytes}
-              used={storedBytes.used + storedBytes.reserved}
-              format={formatBytes}
-            />
-            <Limit name="Transcoded this month" {...transcodedMinutes} format={formatMinutes} />
-          </ul>
-        )}
+      <Part query={query} height={48}>
+        {(limits) => {
+          const { storedBytes, transcodedMinutes } = limits;
+          return (
+            <>
+              <ul className="limits">
+                <Limit
+                  name="Stored"
+                  {...storedBytes}
+                  used={storedBytes.used + storedBytes.reserved}
+                  format={formatBytes}
+                />
+                <Limit name="Transcoded this month" {...transcodedMinutes} format={formatMinutes} />
+              </ul>
+              {quotaAdvice(limits).map((advice) => (
+                <p key={advice} className="quota-advice">
+                  {advice}
+                </p>
+              ))}
+            </>
+          );
+        }}
       </Part>
     </Section>
   );

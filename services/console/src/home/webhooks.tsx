@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { paths } from '../paths.ts';
 import { Age } from '../ui/age.tsx';
 import { Section } from '../ui/section.tsx';
-import { useWebhooks } from '../webhooks/queries.ts';
+import type { useWebhooks } from '../webhooks/queries.ts';
 import { lastResultOf, reasonOf } from '../webhooks/webhook-words.ts';
 import { Fine } from './fine.tsx';
 import { Part } from './part.tsx';
@@ -14,8 +14,7 @@ import { isBroken, stateWords } from './webhook-states.ts';
 type Webhook = Schemas['Webhook'];
 
 /** The webhooks to which events cannot be delivered, and why. Nothing for a workspace without webhooks. */
-export function Webhooks() {
-  const query = useWebhooks();
+export function Webhooks({ query }: { query: ReturnType<typeof useWebhooks> }) {
   return (
     <Part query={query} height={44}>
       {({ data }) => data.length > 0 && <WebhookStates webhooks={data} />}

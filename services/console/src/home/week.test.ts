@@ -18,9 +18,9 @@ test('the week is the last seven days', () => {
 });
 
 test('the change is in percent of the week before', () => {
-  expect(changeWords({ views: 150, viewsBefore: 100 })).toBe('50 % more than in the week before');
-  expect(changeWords({ views: 0, viewsBefore: 3 })).toBe('100 % fewer than in the week before');
-  expect(changeWords({ views: 1000, viewsBefore: 1001 })).toBe('as many as in the week before');
+  expect(changeWords({ views: 150, viewsBefore: 100 })).toBe('50 % more than in the seven days before.');
+  expect(changeWords({ views: 0, viewsBefore: 3 })).toBe('100 % fewer than in the seven days before.');
+  expect(changeWords({ views: 1000, viewsBefore: 1001 })).toBe('As many as in the seven days before.');
   expect(changeWords({ views: 5, viewsBefore: 0 })).toBeUndefined();
 });
 

@@ -35,8 +35,8 @@ export function weekOf(days: readonly Day[]): Week {
 export function changeWords({ views, viewsBefore }: Pick<Week, 'views' | 'viewsBefore'>): string | undefined {
   if (viewsBefore === 0) return undefined;
   const percent = Math.round((100 * (views - viewsBefore)) / viewsBefore);
-  if (percent === 0) return 'as many as in the week before';
-  return `${Math.abs(percent)} % ${percent > 0 ? 'more' : 'fewer'} than in the week before`;
+  if (percent === 0) return 'As many as in the seven days before.';
+  return `${Math.abs(percent)} % ${percent > 0 ? 'more' : 'fewer'} than in the seven days before.`;
 }
 
 /** A time span in seconds, with one unit, e.g. `12 min`, `3.4 h`. */

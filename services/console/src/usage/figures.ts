@@ -70,3 +70,8 @@ export function usedPercent(used: number, limit: number | null): number | null {
   if (limit === null) return null;
   return limit === 0 ? 100 : Math.min(100, (100 * used) / limit);
 }
+
+/** Whether a quota is nearly used up, or is. */
+export function isNearLimit(percent: number | null): boolean {
+  return percent !== null && percent >= 90;
+}

@@ -1,7 +1,7 @@
 import type { Schemas } from '@framelane/client';
 import { Progress, Text } from '@mantine/core';
 import { formatBytes } from '../ui/format.ts';
-import { usedPercent } from './figures.ts';
+import { isNearLimit, usedPercent } from './figures.ts';
 
 /** The quotas of the workspace, and what is used of them. */
 export function Limits({ limits }: { limits: Schemas['Limits'] }) {
@@ -53,7 +53,7 @@ export function Limit({ name, used, limit, format, more = '' }: LimitProps) {
       {percent !== null && (
         <Progress
           value={percent}
-          color={percent < 90 ? 'blue' : 'red'}
+          color={isNearLimit(percent) ? 'red' : 'blue'}
           aria-label={`${name}: ${Math.round(percent)} %`}
         />
       )}

@@ -1,0 +1,36 @@
+import { Skeleton } from '@mantine/core';
+
+/** The videos and what needs somebody, while they load: the lines are where those of videos will be. */
+export function VideoPartsSkeleton() {
+  return (
+    <div className="home-videos loading" role="status" aria-label="Loading">
+      <div>
+        <Skeleton height={16} width="10rem" className="heading-skeleton" />
+        {[55, 70, 40, 60, 50].map((width) => (
+          <div key={width} className="line-skeleton">
+            <Skeleton height={36} width={64} />
+            <Skeleton height={12} width={`${width / 2}%`} />
+          </div>
+        ))}
+      </div>
+      <Skeleton height={16} width="14rem" />
+      <Skeleton height={16} width="16rem" />
+    </div>
+  );
+}
+
+/** The figures while they load. */
+export function FiguresSkeleton() {
+  return (
+    <div className="home-figures loading" role="status" aria-label="Loading">
+      <div>
+        <Skeleton height={16} width="10rem" className="heading-skeleton" />
+        <Skeleton height={128} radius="md" />
+      </div>
+      <div>
+        <Skeleton height={16} width="5rem" className="heading-skeleton" />
+        <Skeleton height={48} radius="md" />
+      </div>
+    </div>
+  );
+}
