@@ -55,6 +55,8 @@ describe('without allowed ranges', () => {
     ['NAT64, local prefix', '64:ff9b:1::10.0.0.1'],
     ['6to4', '2002:7f00:1::'],
     ['Teredo', '2001:0:7f00:1::'],
+    ['an IPv4 address with fewer than four numbers', '93.184.5903'],
+    ['octal', '0135.184.215.14'],
     ['no address', 'example.com'],
     ['nothing', ''],
   ])('%s (%s) is not allowed', (_, address) => {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 type Address = ReturnType<typeof ipaddr.parse>;
@@ -39,7 +40,8 @@ export function isAllowedAddress(
 
 /** The parsed address; of an IPv6 address that embeds an IPv4 one, the latter. */
 function realAddress(text: string): Address | undefined {
-  if (!ipaddr.isValid(text)) return undefined;
+  // The library also reads `127.1` and `0177.0.0.1`, which sockets and other programs may read differently.
+  if (isIP(text) === 0 || !ipaddr.isValid(text)) return undefined;
   const address = ipaddr.process(text);
   if (address instanceof ipaddr.IPv6 && address.match(NAT64))
     return new ipaddr.IPv4(address.toByteArray().slice(-4));

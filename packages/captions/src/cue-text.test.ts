@@ -24,6 +24,11 @@ test.each([
   ['an arrow', 'A --> B', 'A --&gt; B'],
   ['self-closing tags', 'A<br/>B', 'AB'],
   ['override codes', '{\\an8\\pos(1,2)}A {curly}', 'A {curly}'],
+  [
+    'override codes within each other, without an end, and by references',
+    '{\\{\\a}}A {\\b {&#92;c}',
+    '{}A {b {c}',
+  ],
   ['control characters and blank lines', '\u0007A\t \n \nB\u0085', 'A\nB'],
   ['ruby', '<ruby>漢<rt>kan</rt></ruby>', '<ruby>漢<rt>kan</rt></ruby>'],
 ])('%s', (_, text, expected) => {

@@ -15,6 +15,12 @@ const TAG = /<(?<slash>\/?)(?<name>[a-z][\w-]*)(?:\.[^\s<>]*)?(?:\s(?<rest>[^<>]
 /** ASS override codes, such as `{\an8}`, which occur in SubRip. */
 const OVERRIDE = /\{\\[^{}]*\}/g;
 
+/**
+ * The beginning of an override code that is left: one that has no end, or that was put together by the removal of another one. Without its
+ * backslash, no later reader takes it for a code.
+ */
+const REST_OF_OVERRIDE = /\{\\+/g;
+
 /** Control characters, except line breaks. */
 const CONTROL = /[^\P{Cc}\n]/gu;
 
@@ -40,7 +46,7 @@ export function normalizeText(text: string, format: 'webvtt' | 'subrip'): string
     parts.push(slash ? open.close(tag) : openTag(tag, rest, open, decode));
   }
   parts.push(normalized(plain.slice(end), decode), open.closeAll());
-  return withoutBlankLines(parts.join(''));
+  return withoutBlankLines(parts.join('').replaceAll(REST_OF_OVERRIDE, '{'));
 }
 
 /** The tags that are open at a place of the text. Each call takes constant time for each tag that it opens or closes. */

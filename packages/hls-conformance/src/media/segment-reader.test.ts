@@ -141,3 +141,18 @@ test.each([
 ])('%s is reported as damaged', (_what, bytes, message) => {
   expect(read(bytes).damage).toContain(message);
 });
+
+test('what precedes a damaged packet is measured, however the segment is divided into chunks', () => {
+  const damaged = Buffer.concat([...TABLES, packet(VIDEO, 0, pes(9000, IDR_FRAME)), Buffer.alloc(188)]);
+  const contents = [damaged.length, 188, 7].map((bytes) => {
+    const reader = new SegmentReader();
+    for (let at = 0; at < damaged.length; at += bytes) reader.push(damaged.subarray(at, at + bytes));
+    return reader.end();
+  });
+  expect(contents[0]).toMatchObject({
+    damage: 'no packet begins at byte 564',
+    transport: { hasPat: true, hasPmt: true },
+  });
+  expect(contents[1]).toEqual(contents[0]);
+  expect(contents[2]).toEqual(contents[0]);
+});

@@ -19,18 +19,16 @@ export class PacketReader {
   #rest: Buffer = Buffer.alloc(0);
   #offset = 0;
 
-  /** The packets that are complete now. Throws if a packet does not begin with the sync byte. */
-  push(chunk: Buffer): TransportPacket[] {
+  /** The packets that are complete now. Throws after those before one that does not begin with the sync byte. */
+  *push(chunk: Buffer): Generator<TransportPacket> {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    const packets: TransportPacket[] = [];
     let at = 0;
     for (; at + PACKET_BYTES <= bytes.length; at += PACKET_BYTES) {
       if (bytes[at] !== SYNC_BYTE) throw new Error(`no packet begins at byte ${this.#offset + at}`);
-      packets.push(readPacket(bytes.subarray(at, at + PACKET_BYTES)));
+      yield readPacket(bytes.subarray(at, at + PACKET_BYTES));
     }
     this.#rest = bytes.subarray(at);
     this.#offset += at;
-    return packets;
   }
 
   /** Throws if the last packet is truncated, or if no packet arrived. */
