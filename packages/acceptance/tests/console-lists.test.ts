@@ -151,3 +151,27 @@ testInBrowser('imports that failed alike are one line, and are retried together'
   await untilText(page, 'Master 0');
   expect(problemsOf(opened)).toEqual([]);
 });
+
+testInBrowser(
+  'where there are more tags than a response has, those that contain the typed text are suggested',
+  async () => {
+    const opened = await signIn();
+    const { page } = opened;
+    // The tags of a response are in this order if they are used alike, so it lacks the last one.
+    const tags = [...Array.from({ length: 119 }, (_, at) => `tag ${at}`), 'zebra'];
+    for (let at = 0; at < tags.length; at += 10) {
+      await client.requestTicket({ filename: 'clip.mp4', title: 'Tagged', tags: tags.slice(at, at + 10) });
+    }
+    await open(page, 'q=tagged');
+    await untilRows(page, 12);
+    await click(page, 'Select all', 'checkbox');
+    await click(page, 'Add tags');
+    await fill(page, 'Tags of 12 videos', 'zeb');
+    await click(page, 'zebra');
+    await click(page, 'Add');
+    await untilText(page, '12 of 12 changed');
+    const changed = (await videos('uploading')).filter(({ title }) => title === 'Tagged');
+    expect(changed.filter(({ tags }) => tags.includes('zebra'))).toHaveLength(12);
+    expect(problemsOf(opened)).toEqual([]);
+  },
+);
