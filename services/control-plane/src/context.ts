@@ -9,6 +9,7 @@ import { FrontEnd } from './front-ends/front-end.ts';
 import { routeOf } from './http/request-validation.ts';
 import { idempotent } from './idempotency/idempotent.ts';
 import { createInfrastructure, type Infrastructure, type InfrastructureDeps } from './infrastructure.ts';
+import { CONCURRENT_REQUESTS, ConcurrencyLimit } from './rate-limits/concurrency-limit.ts';
 import { FailureLimit } from './rate-limits/failure-limit.ts';
 import { RequestLimit } from './rate-limits/request-limit.ts';
 import { TokenGuessLimit } from './rate-limits/token-guess-limit.ts';
@@ -66,6 +67,7 @@ function createHttpParts(
     sessionCookie,
     failures,
     authenticate: authentication({ keys, sessions: consoleSessions }, sessionCookie, {
+      concurrency: new ConcurrencyLimit(CONCURRENT_REQUESTS),
       requests: new RequestLimit(rateLimits.requestsPerMinute),
       failures,
     }),

@@ -1,8 +1,10 @@
 import { newId } from '@framelane/contracts/ids';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import request from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
+import { CONCURRENT_REQUESTS } from '../src/rate-limits/concurrency-limit.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
 const REQUESTS = 4;
@@ -156,4 +158,29 @@ test('a service without limits sends no RateLimit headers', async () => {
   expect(response.status).toBe(200);
   expect(response.headers).not.toHaveProperty('ratelimit');
   await unlimited.stop();
+});
+
+test('when too many requests are in progress, more of their workspace are refused at once, and those of another are not', async () => {
+  const [busy, other] = [
+    await newCredentials(),
+    { ...(await newCredentials()), 'x-svc-workspace': newId('ws') },
+  ];
+  const statusOf = async (headers: Record<string, string>) => {
+    const response = await fetch(`${plane.url}/v1/auth/whoami`, { headers });
+    await response.body?.cancel();
+    return { status: response.status, retryAfter: response.headers.get('retry-after') };
+  };
+  const inProgress: Promise<unknown>[] = [];
+  await plane.db.transaction().execute(async (transaction) => {
+    // Nobody can be authenticated, so all requests stay in progress.
+    await sql`lock table api_keys in access exclusive mode`.execute(transaction);
+    for (let count = 0; count < CONCURRENT_REQUESTS; count += 1) inProgress.push(statusOf(busy));
+    const refused = { status: 429, retryAfter: '1' };
+    expect(await Promise.race([...inProgress, statusOf(busy)])).toEqual(refused);
+    inProgress.push(statusOf(other));
+    expect(await statusOf(busy)).toEqual(refused);
+  });
+  const responses = await Promise.all(inProgress);
+  // The key does not belong to that workspace.
+  expect(responses.at(-1)).toEqual({ status: 403, retryAfter: null });
 });

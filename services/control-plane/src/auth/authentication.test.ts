@@ -1,5 +1,7 @@
+import { ServerResponse } from 'node:http';
 import { expect, test } from '@jest/globals';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
+import { ConcurrencyLimit } from '../rate-limits/concurrency-limit.ts';
 import { FailureLimit } from '../rate-limits/failure-limit.ts';
 import { RequestLimit } from '../rate-limits/request-limit.ts';
 import { authentication, type VerifiedKey, type VerifiedSession } from './authentication.ts';
@@ -19,13 +21,14 @@ const authenticate = authentication(
     sessions: { verify: async (token) => [{ ...IN_TEST, id: token }] },
   },
   new SessionCookie('http://framelane.test'),
-  { requests: new RequestLimit(0), failures: new FailureLimit(0) },
+  { requests: new RequestLimit(0), failures: new FailureLimit(0), concurrency: new ConcurrencyLimit(100) },
 );
 
 /** A GET request. The names of `headers` are in lower case. */
 function requestWith(headers: Record<string, string>): Request {
   const get = (name: string) => headers[name.toLowerCase()];
-  return { method: 'GET', headers, get, ip: '127.0.0.1', socket: {} } as unknown as Request;
+  const req = { method: 'GET', headers, get, ip: '127.0.0.1', socket: {} } as unknown as Request;
+  return Object.assign(req, { res: new ServerResponse(req) as Response });
 }
 
 test.each(['Bearer a', 'bearer  a'])('a key is the word after Bearer: %j', async (authorization) => {

@@ -5,6 +5,7 @@ import { ENVIRONMENTS } from '../db/environments.ts';
 import type { ApiKeyRow, ConsoleSessionRow, Environment } from '../db/schema.ts';
 import type { Authenticate } from '../http/request-validation.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
+import type { ConcurrencyLimit } from '../rate-limits/concurrency-limit.ts';
 import type { FailureLimit } from '../rate-limits/failure-limit.ts';
 import type { RequestLimit } from '../rate-limits/request-limit.ts';
 import type { SessionCookie } from './session-cookie.ts';
@@ -36,15 +37,15 @@ declare global {
 }
 
 /**
- * Authenticates a request. Checks in this order: the API key or the session (401, or 429 after too many invalid ones), its rate
- * limit (429), the workspace header (400 if it is required and missing), its workspace (403), the origin of a request with a session
+ * Authenticates a request. Checks in this order: how many requests are in progress (429), the API key or the session (401, or 429 after too
+ * many invalid ones), its rate limit (429), the workspace header (400 if it is required and missing), its workspace (403), the origin of a request with a session
  * (403), the environment (403, or 400 if it is unknown) and the permissions (403). An operation that accepts only sessions refuses no
  * workspace and no environment: it uses the first one of the session instead.
  */
 export function authentication(
   verifiers: { keys: Verify<VerifiedKey>; sessions: Verify<[VerifiedSession, ...VerifiedSession[]]> },
   cookie: SessionCookie,
-  limits: { requests: RequestLimit; failures: FailureLimit },
+  limits: { requests: RequestLimit; failures: FailureLimit; concurrency: ConcurrencyLimit },
 ): Authenticate {
   /** The key, or the session in each of its workspaces. */
   const verify = async (req: Request, acceptsKeys: boolean): Promise<[Credential, ...Credential[]]> => {
@@ -72,6 +73,7 @@ export function authentication(
   };
 
   return async (req, permissions, { acceptsKeys = true, workspaceId } = {}) => {
+    limits.concurrency.enter(req);
     const credentials = await verify(req, acceptsKeys);
     if (credentials[0].kind === 'key') req.verifiedKey = credentials[0];
     limits.requests.count(credentials[0].id, req);
