@@ -1,9 +1,7 @@
+import { RealOperations } from './real-operations.ts';
 import type { ScheduledDatabase } from './scheduled-database.ts';
 import { realTime } from './virtual-time.ts';
 import type { World } from './world.ts';
-
-/** Real operations of Node whose completion the next step must not overtake. Sockets are those of the database, which has its own count. */
-const OPERATIONS = /^(FSReq|FileHandle|CloseReq|DirHandle|GetAddrInfo|Zlib|ProcessWrap|PipeWrap)/;
 
 /** Turns of the event loop without an operation, after which nothing happens any more. */
 const QUIET_TURNS = 3;
@@ -14,12 +12,12 @@ export class Driver {
   readonly #database: ScheduledDatabase;
   /** Real work of the simulation itself. */
   #outside = 0;
-  /** The pipes of this Node process itself. */
-  readonly #idle = operations();
+  readonly #operations = new RealOperations();
 
   constructor(world: World, database: ScheduledDatabase) {
     this.#world = world;
     this.#database = database;
+    this.#operations.install();
   }
 
   /** Runs real work while the virtual time stands still. */
@@ -56,12 +54,8 @@ export class Driver {
   }
 
   #isBusy(): boolean {
-    return this.#outside > 0 || operations() > this.#idle;
+    return this.#outside > 0 || this.#operations.areInProgress;
   }
-}
-
-function operations(): number {
-  return process.getActiveResourcesInfo().filter((name) => OPERATIONS.test(name)).length;
 }
 
 function turn(): Promise<void> {
