@@ -89,7 +89,7 @@ module.exports = {
     {
       name: 'console-pages-do-not-mix',
       severity: 'error',
-      comment: 'What two pages share is in ui, api, sign-in or uploads.',
+      comment: 'What two pages share is in ui, api, sign-in, uploads or analytics.',
       from: { path: '^services/console/src/(videos|webhooks|keys|usage|sessions|system)/' },
       to: {
         path: '^services/console/src/((videos|webhooks|keys|usage|sessions|system)/|shell/|routes)',
@@ -98,7 +98,7 @@ module.exports = {
     },
     layer(
       'console-parts-know-no-page',
-      '^services/console/src/(api|sign-in|ui|uploads|shell)/',
+      '^services/console/src/(analytics|api|sign-in|ui|uploads|shell)/',
       '^services/console/src/(videos|webhooks|keys|usage|sessions|system)/',
     ),
     layer(

@@ -41,11 +41,14 @@ export class Customer {
 
   /** Fetches a whole stream and checks it. On a busy machine a service may exceed a timeout; players repeat a request after a 503, too. */
   async play({ hls }) {
-    const broken = await until(async () => {
-      const { report } = await checkStream(hls, { profile: 'framelane' });
-      const found = violations(report);
-      return found.some((violation) => violation.includes('responded with 503')) ? undefined : found;
-    });
+    const broken = await until(
+      async () => {
+        const { report } = await checkStream(hls, { profile: 'framelane' });
+        const found = violations(report);
+        return found.some((violation) => violation.includes('responded with 503')) ? undefined : found;
+      },
+      { what: `${hls} without a 503` },
+    );
     if (broken.length > 0) throw new Error(`${hls} breaks rules:\n${broken.join('\n')}`);
   }
 }

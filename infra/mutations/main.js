@@ -92,6 +92,8 @@ async function testGroup({ name, mutate, tests, database = false }) {
     // Not in the project: other tools would find the copies there.
     tempDirName: join(tmpdir(), 'framelane-mutations'),
     cleanTempDir: 'always',
+    // Pages that another process is building: their folder is renamed meanwhile.
+    ignorePatterns: ['.unfinished-*'],
     reporters: [process.stdout.isTTY ? 'progress' : 'progress-append-only'],
     logLevel: 'error',
     allowConsoleColors: false,

@@ -71,8 +71,39 @@ export interface paths {
          *
          *     With the `ETag` of the last response to the same URL in `If-None-Match`, the response is 304 while nothing on the page has
          *     changed.
+         *
+         *     With `total=true`, the response also says how many videos match. Counting reads up to 10,000 videos: the newest ones that match
+         *     `status`, `environment` and the times. In a larger list, `exact` is false, and the number is the least that it can be.
          */
         get: operations["listVideos"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tags": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tags in use
+         * @description Returns the tags of the workspace's 10,000 newest videos: up to 100 tags, the most used first. Use them as suggestions where people type tags.
+         */
+        get: operations["listTags"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2404,7 +2435,8 @@ export interface paths {
         };
         /**
          * Group failed requests
-         * @description Returns the failed requests of the last 7 days, grouped by problem and operation: up to 100 groups, the most frequent first.
+         * @description Returns the failed requests of the last 7 days, grouped by problem and operation: up to 100 groups, the most frequent first, with
+         *     the number of each day.
          */
         get: operations["listRequestErrors"];
         put?: never;
@@ -2432,8 +2464,8 @@ export interface paths {
         };
         /**
          * List audit events
-         * @description Returns who changed what in the workspace in the last 90 days, newest first. An event is written in the transaction of its change,
-         *     and nobody can change it. It has the names of changed fields, but not their values.
+         * @description Returns who did what in the workspace in the last 90 days, newest first: changes, sign-ins, sign-outs, and exports of this log. The event of a change is
+         *     written in its transaction, and no request can change it. It has the names of changed fields, and values only of fields without texts.
          */
         get: operations["listAuditEvents"];
         put?: never;
@@ -3640,6 +3672,19 @@ export interface components {
          * @description An RFC 3339 time, e.g. `2026-11-21T09:00:00Z`. In a query, encode `+` as `%2B`.
          */
         Time: string;
+        /**
+         * @description How many videos match the filters, on all pages. Absent unless the request has `total=true`.
+         * @example {
+         *       "count": 323,
+         *       "exact": true
+         *     }
+         */
+        VideoTotal: {
+            /** @description The number of videos. If `exact` is false, there are at least so many. */
+            count: number;
+            /** @description Whether the number is exact. In a list of up to 10,000 videos it always is. */
+            exact: boolean;
+        };
         /** @description One page of videos. */
         VideoPage: {
             /** @description The videos, in the requested order. */
@@ -3648,6 +3693,25 @@ export interface components {
             nextCursor: string | null;
             /** @description Whether there is a next page. */
             hasMore: boolean;
+            total?: components["schemas"]["VideoTotal"];
+        };
+        /** @description A tag, and how often it is used. */
+        TagUse: {
+            /**
+             * @description The tag.
+             * @example outdoor
+             */
+            tag: string;
+            /**
+             * @description How many of the counted videos have it.
+             * @example 40
+             */
+            count: number;
+        };
+        /** @description The tags in use. */
+        TagList: {
+            /** @description The tags, the most used first, then in the order of their characters. */
+            data: components["schemas"]["TagUse"][];
         };
         /** @description A JSON merge patch (RFC 7396). Omitted fields stay as they are. */
         VideoPatch: {
@@ -4161,6 +4225,11 @@ export interface components {
             /** @description Failed attempts since the last successful one, or since `url` was changed or the webhook was enabled. */
             consecutiveFailures: number;
             /**
+             * Format: date-time
+             * @description The first of these failed attempts; `null` if there is none.
+             */
+            failingSince: string | null;
+            /**
              * @description Why it is disabled; `null` while it is enabled. `manual`: you disabled it. `gone`: it responded with 410.
              *     `failing`: every attempt failed for five days.
              * @enum {string|null}
@@ -4635,7 +4704,8 @@ export interface components {
         Views: number;
         /**
          * Format: int64
-         * @description Viewers, told apart by address and browser, once a day. For several days this is the sum of the days, because nobody is recognised on another day.
+         * @description Viewers, told apart by address and browser, once a day. For several days this is the sum of the days, because nobody is recognised on another
+         *     day. Beyond 100,000 viewers a day it is an estimate.
          */
         UniqueViewers: number;
         /** @description Time watched in seconds. What was watched twice counts twice. */
@@ -4652,6 +4722,16 @@ export interface components {
             /** @description How long they lasted in total. */
             seconds: number;
         };
+        /** @description The figures of one video of a workspace. */
+        WatchedVideo: {
+            /** @description ID of the video. */
+            videoId: string;
+            /** @description The title. `null` if the key lacks the permission `videos:read`. */
+            title: string | null;
+            views: components["schemas"]["Views"];
+            watchSeconds: components["schemas"]["WatchSeconds"];
+            averagePercentage: components["schemas"]["AveragePercentage"];
+        };
         /** @description The figures of one day. */
         AnalyticsDay: {
             /**
@@ -4667,6 +4747,8 @@ export interface components {
         };
         /** @description What viewers have watched, as their players report it. */
         Analytics: {
+            /** @description `false` if the operator has switched analytics off: nothing is counted now, and the figures are from before. */
+            enabled: boolean;
             /** @description The counted period, in days of UTC. */
             period: {
                 /**
@@ -4729,6 +4811,8 @@ export interface components {
              *     video.
              */
             retention?: number[];
+            /** @description The videos with the most views, the most first. Only for a workspace. */
+            topVideos?: components["schemas"]["WatchedVideo"][];
             /** @description One entry for each day of the period. Only with `groupBy=day`. */
             days?: components["schemas"]["AnalyticsDay"][];
         };
@@ -5209,6 +5293,20 @@ export interface components {
             responseHeaders: components["schemas"]["LoggedHeaders"];
             responseBody: components["schemas"]["LoggedBody"];
         };
+        /** @description The failed requests of a group on one day. */
+        RequestErrorDay: {
+            /**
+             * Format: date
+             * @description The day in UTC.
+             * @example 2026-11-21
+             */
+            day: string;
+            /**
+             * @description The number of such requests on this day.
+             * @example 9
+             */
+            count: number;
+        };
         /** @description The requests with the same problem at the same operation. */
         RequestError: {
             /**
@@ -5253,6 +5351,8 @@ export interface components {
              * @example log_01m7y5g5zrfqetgq3aab1b2c3d
              */
             lastId: string;
+            /** @description The number on each day that had some, the oldest first. Days are in UTC. */
+            daily: components["schemas"]["RequestErrorDay"][];
         };
         /** @description The failed requests in groups. */
         RequestErrors: {
@@ -5262,12 +5362,12 @@ export interface components {
         /** @description Who made the change. */
         AuditActor: {
             /**
-             * @description An API key, a person whom a provider has signed in to the console, the session of a sign-in link, or the administrators' command line.
+             * @description An API key, a person whom a provider has signed in to the console, a sign-in link or its session, or the administrators' command line.
              * @enum {string}
              */
             type: "api_key" | "person" | "link" | "command_line";
             /**
-             * @description The key or the session; `null` for the command line.
+             * @description The key or the session; `null` for the command line and for a refused sign-in link.
              * @example key_01m7y5g5zrfqetgq284dgbj6sj
              */
             id: string | null;
@@ -5283,9 +5383,9 @@ export interface components {
              * @description The kind of resource.
              * @enum {string}
              */
-            type: "workspace" | "limits" | "api_key" | "person" | "sign_in_link" | "session" | "video" | "captions" | "chapters" | "poster" | "download" | "auto_captions" | "watermark" | "webhook";
+            type: "workspace" | "limits" | "api_key" | "person" | "sign_in_link" | "session" | "video" | "captions" | "chapters" | "poster" | "download" | "auto_captions" | "watermark" | "webhook" | "audit_log";
             /**
-             * @description Its id. For captions, chapters, posters and downloads that of the video, for a person the e-mail address, for a link its name.
+             * @description Its id. For captions, chapters, posters and downloads that of the video, for a person the e-mail address, for a link its name, for the limits and the audit log that of the workspace.
              * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
              */
             id: string;
@@ -5295,7 +5395,25 @@ export interface components {
              */
             part: string | null;
         };
-        /** @description A change of one resource. */
+        /** @description A field before and after a change. */
+        AuditChange: {
+            /**
+             * @description The name of the field.
+             * @example playbackPolicy
+             */
+            field: string;
+            /**
+             * @description The value before; `null` if it had none, as before a resource was created.
+             * @example public
+             */
+            from: string | number | boolean | string[] | null;
+            /**
+             * @description The value after; `null` if it has none, as after a resource was deleted.
+             * @example signed
+             */
+            to: string | number | boolean | string[] | null;
+        };
+        /** @description A change of one resource, a sign-in or sign-out, or an export. */
         AuditEvent: {
             /**
              * @description The event.
@@ -5304,13 +5422,13 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When the change was made.
+             * @description When it happened.
              * @example 2026-11-21T09:00:00.000Z
              */
             createdAt: string;
             actor: components["schemas"]["AuditActor"];
             /**
-             * @description The `operationId` of the request, or the command of the command line.
+             * @description The `operationId` of the request, the command of the command line, or `openIdSignIn` for a sign-in at an OpenID Connect provider.
              * @example updateVideo
              */
             operation: string;
@@ -5320,18 +5438,21 @@ export interface components {
              */
             requestId: string | null;
             /**
-             * @description What was done. A revoked key is `deleted`.
+             * @description What was done. A revoked key is `deleted`. A sign-in link is `refused` if it was used before or has expired; the log has only the first such
+             *     use of a link.
              * @enum {string}
              */
-            action: "created" | "updated" | "deleted";
+            action: "created" | "updated" | "deleted" | "signed_in" | "signed_out" | "refused" | "exported";
             resource: components["schemas"]["AuditResource"];
             /**
-             * @description The names of the fields that an update changed, without their values.
+             * @description The names of the fields that an update changed. For a refused sign-in link the reason: `usedAt` or `expiresAt`.
              * @example [
              *       "playbackPolicy"
              *     ]
              */
             fields: string[];
+            /** @description Old and new values of fields that are numbers, booleans, times or members of enumerations, such as permissions and limits. Texts are not recorded. */
+            changes: components["schemas"]["AuditChange"][];
         };
         /** @description One page of audit events. */
         AuditEventPage: {
@@ -7149,8 +7270,10 @@ export interface components {
          * @example key_01m7y5g5zrfqetgq284dgbj6sj
          */
         ActorId: string;
+        /** @description Only events of this kind. */
+        Action: "created" | "updated" | "deleted" | "signed_in" | "signed_out" | "refused" | "exported";
         /** @description Only changes of this kind of resource. */
-        ResourceType: "workspace" | "limits" | "api_key" | "person" | "sign_in_link" | "session" | "video" | "captions" | "chapters" | "poster" | "download" | "auto_captions" | "watermark" | "webhook";
+        ResourceType: "workspace" | "limits" | "api_key" | "person" | "sign_in_link" | "session" | "video" | "captions" | "chapters" | "poster" | "download" | "auto_captions" | "watermark" | "webhook" | "audit_log";
         /**
          * @description Only changes of this resource.
          * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
@@ -7431,6 +7554,8 @@ export interface operations {
                 tag?: string;
                 /** @description By time of creation, newest (`desc`) or oldest (`asc`) first. */
                 order?: "asc" | "desc";
+                /** @description Whether the response has `total`, the number of videos on all pages. */
+                total?: boolean;
             };
             header?: {
                 /**
@@ -7471,6 +7596,65 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTags: {
+        parameters: {
+            query?: {
+                /** @description Only tags of videos created with keys of this environment. Default: both. */
+                environment?: components["schemas"]["Environment"];
+                /**
+                 * @description Only tags that contain this text. Case does not matter.
+                 * @example out
+                 */
+                q?: string;
+            };
+            header?: {
+                /**
+                 * @description The workspace of the request. An API key requires it, and so does a session with several workspaces: if it is missing, the
+                 *     response is 400 `workspace_header_missing`. If the API key or the session belongs to another workspace, it is 403
+                 *     `workspace_mismatch`. `GET /console/session` gives neither of these responses.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tags. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "tag": "outdoor",
+                     *           "count": 40
+                     *         },
+                     *         {
+                     *           "tag": "campaign",
+                     *           "count": 12
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TagList"];
+                };
+            };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -11835,6 +12019,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "enabled": true,
                      *       "period": {
                      *         "from": "2026-11-01T00:00:00.000Z",
                      *         "to": "2026-12-01T00:00:00.000Z"
@@ -11877,7 +12062,16 @@ export interface operations {
                      *           "views": 450
                      *         }
                      *       ],
-                     *       "countries": []
+                     *       "countries": [],
+                     *       "topVideos": [
+                     *         {
+                     *           "videoId": "vid_01m7y5g5zqfqetgq1je8rn7s3t",
+                     *           "title": "Holiday",
+                     *           "views": 900,
+                     *           "watchSeconds": 70010.1,
+                     *           "averagePercentage": 64.2
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["Analytics"];
@@ -11943,6 +12137,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "enabled": true,
                      *       "period": {
                      *         "from": "2026-11-01T00:00:00.000Z",
                      *         "to": "2026-12-01T00:00:00.000Z"
@@ -12941,7 +13136,17 @@ export interface operations {
                      *           "count": 17,
                      *           "firstAt": "2026-11-20T09:00:00.000Z",
                      *           "lastAt": "2026-11-21T09:00:00.000Z",
-                     *           "lastId": "log_01m7y5g5zrfqetgq3aab1b2c3d"
+                     *           "lastId": "log_01m7y5g5zrfqetgq3aab1b2c3d",
+                     *           "daily": [
+                     *             {
+                     *               "day": "2026-11-20",
+                     *               "count": 8
+                     *             },
+                     *             {
+                     *               "day": "2026-11-21",
+                     *               "count": 9
+                     *             }
+                     *           ]
                      *         }
                      *       ]
                      *     }
@@ -12969,6 +13174,8 @@ export interface operations {
                  * @example key_01m7y5g5zrfqetgq284dgbj6sj
                  */
                 actorId?: components["parameters"]["ActorId"];
+                /** @description Only events of this kind. */
+                action?: components["parameters"]["Action"];
                 /** @description Only changes of this kind of resource. */
                 resourceType?: components["parameters"]["ResourceType"];
                 /**
@@ -13036,6 +13243,13 @@ export interface operations {
                      *           },
                      *           "fields": [
                      *             "playbackPolicy"
+                     *           ],
+                     *           "changes": [
+                     *             {
+                     *               "field": "playbackPolicy",
+                     *               "from": "public",
+                     *               "to": "signed"
+                     *             }
                      *           ]
                      *         }
                      *       ],
@@ -13062,6 +13276,8 @@ export interface operations {
                  * @example key_01m7y5g5zrfqetgq284dgbj6sj
                  */
                 actorId?: components["parameters"]["ActorId"];
+                /** @description Only events of this kind. */
+                action?: components["parameters"]["Action"];
                 /** @description Only changes of this kind of resource. */
                 resourceType?: components["parameters"]["ResourceType"];
                 /**
@@ -13108,7 +13324,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example id,createdAt,actorType,actorId,actorName,operation,requestId,action,resourceType,resourceId,resourcePart,fields */
+                    /** @example id,createdAt,actorType,actorId,actorName,operation,requestId,action,resourceType,resourceId,resourcePart,fields,changes */
                     "text/csv": string;
                 };
             };

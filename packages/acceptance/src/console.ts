@@ -95,11 +95,16 @@ export function openConsole(url: string): Promise<OpenedPage> {
   return openPage(context, url, WIDE, 'load');
 }
 
-/** Signs in with a new link. `options` are those of `admin console-link`. */
+/** Signs in with a new link, and opens the list of videos. `options` are those of `admin console-link`. */
 export async function signIn(...options: string[]): Promise<OpenedPage> {
-  const opened = await openConsole(await signInLink(...options));
+  const opened = await signInAt('videos', ...options);
   await heading(opened.page, 'Videos');
   return opened;
+}
+
+/** Signs in with a new link at a path below `/console/`. */
+export async function signInAt(path: string, ...options: string[]): Promise<OpenedPage> {
+  return openConsole((await signInLink(...options)).replace('/console/', `/console/${path}`));
 }
 
 /** Ends the session of a page from elsewhere. The test files that run at the same time keep theirs. */
@@ -143,8 +148,17 @@ export const fill = (page: Page, name: string, value: string) =>
 /** The text of a field that can be copied, or of an input. */
 export async function textOf(page: Page, name: string): Promise<string> {
   const field = await page.waitForSelector(`::-p-aria([name="${name}"][role="textbox"])`);
-  return String(await (await field?.getProperty('value'))?.jsonValue());
+  return String(await field?.evaluate((each) => ('value' in each ? each.value : each.textContent)));
 }
+
+/** The code in a block of lines that can be copied. */
+export async function codeOf(page: Page, name: string): Promise<string> {
+  const lines = await page.waitForSelector(`.code-lines[aria-label="${name}"]`);
+  return String(await lines?.evaluate((each) => each.textContent));
+}
+
+/** Shows a part of the page of a video. */
+export const openTab = (page: Page, name: string) => click(page, name, 'tab');
 
 /** Clicks a link of the console, which does not load the document again. */
 export const follow = (page: Page, name: string) => click(page, name, 'link');

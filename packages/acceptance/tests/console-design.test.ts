@@ -40,9 +40,13 @@ const WIDTHS = [390, 1024, 1440] as const;
 
 /** Each page, and the selector of what it shows when it is complete. */
 const PAGES: Record<string, { path: () => string; shows: string }> = {
+  home: { path: () => '', shows: '.failure-groups > li' },
   list: { path: () => 'videos', shows: '.video-rows > li:nth-child(16)' },
   'list-empty': { path: () => 'videos?q=nothing-has-this-title', shows: '.empty' },
-  video: { path: () => `videos/${videoId}`, shows: '.timeline li' },
+  video: { path: () => `videos/${videoId}`, shows: '.stage' },
+  'video-embed': { path: () => `videos/${videoId}?tab=embed`, shows: 'iframe.embed-preview' },
+  'video-code': { path: () => `videos/${videoId}?tab=code`, shows: '.code-lines' },
+  analytics: { path: () => 'analytics', shows: '.analytics .empty' },
   webhooks: { path: () => 'webhooks', shows: '.rows > li' },
   webhook: { path: () => `webhooks/${webhookId}`, shows: 'h1' },
   keys: { path: () => 'keys', shows: '.rows > li' },
@@ -139,7 +143,7 @@ testInBrowser('the command palette finds pages, actions and videos, without a mo
   await page.focus('[aria-label="Find"], .palette-button');
   await page.keyboard.press('Enter');
   await page.waitForSelector('[role="combobox"]');
-  expect(await selected()).toContain('Videos');
+  expect(await selected()).toContain('Home');
   await page.keyboard.type('lecture 11');
   await page.waitForFunction(`document.querySelector('[role="option"]')?.textContent.includes('Lecture 11')`);
   expect(await options()).toHaveLength(1);
@@ -166,8 +170,7 @@ testInBrowser('the command palette finds pages, actions and videos, without a mo
   await openPalette(page);
   await page.keyboard.press('ArrowUp');
   expect(await selected()).toContain('Sign out');
-  await page.keyboard.press('ArrowDown');
-  await page.keyboard.press('ArrowDown');
+  for (const _ of ['Home', 'Videos', 'Analytics', 'Webhooks']) await page.keyboard.press('ArrowDown');
   expect(await selected()).toContain('Webhooks');
   const active = `document.getElementById(document.activeElement.getAttribute('aria-activedescendant')).textContent`;
   expect(await page.evaluate(active)).toContain('Webhooks');
@@ -264,6 +267,7 @@ testInBrowser('somebody who cannot write finds no actions that do', async () => 
   await openPalette(page);
   const names = await page.$$eval('[role="option"]', (all) => all.map((each) => each.textContent));
   expect(names).toEqual([
+    'HomePage',
     'VideosPage',
     expect.stringMatching(/appearance$/),
     'Keyboard shortcuts',
@@ -285,7 +289,18 @@ testInBrowser('on a phone the menu opens the pages, and closes with the choice o
 
 testInBrowser('each page links to its guide, which exists', async () => {
   const { page } = await signIn('--administrator');
-  for (const path of ['videos', 'webhooks', 'keys', 'usage', 'sessions', 'requests', 'audit', 'system']) {
+  for (const path of [
+    '',
+    'videos',
+    'analytics',
+    'webhooks',
+    'keys',
+    'usage',
+    'sessions',
+    'requests',
+    'audit',
+    'system',
+  ]) {
     await page.goto(`${publicUrl}/console/${path}`);
     const link = await page.waitForSelector('.page-head a');
     const url = new URL(String(await (await link?.getProperty('href'))?.jsonValue()));

@@ -30,12 +30,19 @@ type ConsolePage = {
 
 /** Every page with a link in the navigation, by the name of the link, in order. docs/console.md has the same pages. */
 const PAGES: Record<string, ConsolePage> = {
+  Home: {
+    path: '/',
+    needs: 'videos:read',
+    controls: { needs: 'videos:write', names: ['Upload files'] },
+    showsTexts: false,
+  },
   Videos: {
     path: '/videos',
     needs: 'videos:read',
     controls: { needs: 'videos:write', names: ['Upload files'] },
     showsTexts: true,
   },
+  Analytics: { path: '/analytics', needs: 'analytics:read', showsTexts: false },
   Webhooks: {
     path: '/webhooks',
     needs: 'webhooks:read',
@@ -62,7 +69,7 @@ const PAGES: Record<string, ConsolePage> = {
 
 /** The links in the navigation of a session with only this permission. */
 const LINKS: Record<Permission, string[]> = {
-  'videos:read': ['Videos'],
+  'videos:read': ['Home', 'Videos'],
   'videos:write': [],
   'webhooks:read': ['Webhooks'],
   'webhooks:write': [],
@@ -71,7 +78,7 @@ const LINKS: Record<Permission, string[]> = {
   'usage:read': ['Usage'],
   'requests:read': ['Requests'],
   'audit:read': ['Audit'],
-  'analytics:read': [],
+  'analytics:read': ['Analytics'],
 };
 const PERMISSIONS = Object.keys(LINKS) as Permission[];
 
@@ -160,7 +167,7 @@ function notRefused(page: Page, requests: { method: string; path: string }[]): P
 testInBrowser('the tables of this test have every permission and every page', async () => {
   expect([...(await contract()).components.schemas.Permission.enum].sort()).toEqual([...PERMISSIONS].sort());
   const guide = await readFile(join(import.meta.dirname, '../../../docs/console.md'), 'utf8');
-  const documented = [...guide.matchAll(/^\|[^|]+\| `(\/[\w/{}-]+)` \|/gm)].map(([, path]) => path);
+  const documented = [...guide.matchAll(/^\|[^|]+\| `(\/[\w/{}-]*)` \|/gm)].map(([, path]) => path);
   expect(documented.filter((path) => !path?.endsWith('/{id}')).sort()).toEqual(
     Object.values(PAGES)
       .map(({ path }) => path)
@@ -192,7 +199,8 @@ testInBrowser('with a single permission, the server refuses all that the pages h
 testInBrowser('a hidden page reports the missing permission when it is opened by its address', async () => {
   const { page } = await openSession('--permissions', 'usage:read');
   for (const { path, needs } of Object.values(PAGES)) {
-    if (needs === 'usage:read') continue;
+    // The first address opens a page that the session may see.
+    if (needs === 'usage:read' || path === '/') continue;
     await open(page, path);
     await untilText(page, 'Insufficient Permissions');
   }
@@ -259,7 +267,10 @@ testInBrowser('no text that a user can set is interpreted as HTML or as a script
   const addresses = Object.values(PAGES).map(({ path, showsTexts }) => ({ path, showsTexts }));
   for (const { path, showsTexts } of [
     ...addresses,
-    { path: `/videos/${videoId}`, showsTexts: true },
+    ...['', '?tab=captions', '?tab=embed', '?tab=code'].map((tab) => ({
+      path: `/videos/${videoId}${tab}`,
+      showsTexts: true,
+    })),
     { path: `/videos/${importId}`, showsTexts: false },
     { path: `/webhooks/${webhook.id}`, showsTexts: true },
   ]) {

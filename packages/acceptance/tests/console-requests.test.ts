@@ -54,18 +54,29 @@ testInBrowser('from the errors in groups to a request, and to the command that r
   await inspect(opened, 'request');
 });
 
-testInBrowser('who changed what, by kind, and as a file', async () => {
-  const key = await unwrap(createClient(target).POST('/api-keys', { body: { name: 'For the audit log' } }));
+testInBrowser('who changed what, by kind and action, with values, and as a file', async () => {
+  const permissions = ['videos:read'] as const;
+  const body = { name: 'For the audit log', permissions: [...permissions] };
+  const key = await unwrap(createClient(target).POST('/api-keys', { body }));
   const opened = await signIn();
   const { page } = opened;
   await follow(page, 'Audit');
   await heading(page, 'Audit');
   await untilText(page, `Created API key ${key.id}`);
-  await page.select('main select', 'webhook');
-  await untilText(page, 'No changes.');
-  await page.select('main select', 'api_key');
+  await untilText(page, 'Signed in: session');
+  const [kind, action] = await page.$$('main select');
+  await kind?.select('audit_log');
+  await action?.select('deleted');
+  await untilText(page, 'No events.');
+  await kind?.select('api_key');
+  await action?.select('created');
   await page.locator('::-p-aria([name="Id"][role="searchbox"])').fill(key.id);
-  await untilText(page, `Created API key ${key.id}`);
+  await page.waitForFunction("document.querySelectorAll('.audit-rows > li').length === 1");
+  // A row opens by the keyboard, and shows the values.
+  await page.focus('.audit-rows summary');
+  await page.keyboard.press('Enter');
+  await untilText(page, 'permissions');
+  await untilText(page, 'videos:read');
   const link = await page.waitForSelector(`a[href*="audit-events/csv"][href*="resourceId=${key.id}"]`);
   await inspect(opened, 'audit');
   const href = await link?.evaluate((found) => (found as unknown as { href: string }).href);
@@ -75,4 +86,6 @@ testInBrowser('who changed what, by kind, and as a file', async () => {
     expect.stringContaining(`createApiKey`),
     '',
   ]);
+  await page.reload();
+  await untilText(page, `Created API key ${key.id}`);
 });

@@ -52,7 +52,7 @@ testInBrowser(
     const link = await signInLink('--permissions', 'videos:read');
     const opened = await openConsole(link);
     const { page } = opened;
-    await heading(page, 'Videos');
+    await heading(page, 'Home');
     expect(await page.$('input[type="file"]')).toBeNull();
     expect(await page.$('a[href$="/keys"]')).toBeNull();
     await page.goto(`${publicUrl}/console/keys`);
@@ -95,11 +95,11 @@ testAtProvider(
     await admin('console-person', 'add', '--email', email, '--workspace', target.workspaceId);
     // The provider knows the browser.
     await click(page, `Sign in with ${target.signInProvider}`, 'link');
-    await heading(page, 'Videos');
+    await heading(page, 'Home');
     const cookies = await page.cookies();
     expect(cookies).toMatchObject([{ name: 'framelane', sameSite: 'Strict', httpOnly: true }]);
     await page.reload();
-    await heading(page, 'Videos');
+    await heading(page, 'Home');
     await follow(page, 'Sessions');
     await untilText(page, email);
     await inspect(opened, 'sessions-of-people', /(status of|responded with) 40[13]/);
@@ -140,7 +140,7 @@ testInBrowser('workspace and environment are switched at the top, and stay after
   const { id } = JSON.parse(await admin('workspace', 'create', '--json', '--name', 'Second workspace'));
   const opened = await openConsole(await signInLink('--workspace', target.workspaceId, id));
   const { page } = opened;
-  await heading(page, 'Videos');
+  await heading(page, 'Home');
   const choice = async (name: string) => {
     const field = await page.waitForSelector(`::-p-aria([name="${name}"][role="combobox"])`);
     return String(await (await field?.getProperty('value'))?.jsonValue());
@@ -222,7 +222,7 @@ testInBrowser('a page on another port of the same host can do nothing with the s
     expect(response?.status()).toBeGreaterThanOrEqual(400);
     expect(await names()).not.toContain('Forged');
     await page.goto(`${publicUrl}/console/`);
-    await heading(page, 'Videos');
+    await heading(page, 'Home');
   } finally {
     server.close();
   }

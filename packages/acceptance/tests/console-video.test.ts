@@ -16,6 +16,7 @@ import {
   follow,
   heading,
   inspect,
+  openTab,
   problemsOf,
   publicUrl,
   signIn,
@@ -70,6 +71,16 @@ async function openVideo(id: string, ...options: string[]): Promise<OpenedPage> 
   return opened;
 }
 
+/** Dismisses the dialogs of the browser. Returns the texts of those that were shown. */
+function dismissQuestions(page: Page): string[] {
+  const asked: string[] = [];
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message());
+    void dialog.dismiss();
+  });
+  return asked;
+}
+
 /** Drops a file on the form for captions, as from a file manager. */
 async function drop(page: Page, name: string, content: string): Promise<void> {
   await page.waitForSelector('[data-drop="captions"]');
@@ -109,13 +120,18 @@ testInBrowser('facts, renditions, timeline and captions, whose errors have a lin
     links.map((link) => link.textContent),
   );
   expect(current).toEqual(['Videos']);
+  expect(await textOf(page, 'Video id')).toBe(video.id);
+  await openTab(page, 'Outputs');
   await untilText(page, 'avc1.');
   await untilText(page, 'h264, aac');
+  await inspect(opened, 'video-outputs');
+  await openTab(page, 'Activity');
   for (const step of ['Upload ticket created', 'Upload finished', 'Attempt 1 completed', 'Ready to play']) {
     await untilText(page, step);
   }
+  await openTab(page, 'Share');
   expect(await textOf(page, 'Playlist (HLS)')).toBe(video.hls);
-  expect(await textOf(page, 'HTML for a site')).toContain(`<iframe src="${video.embed}"`);
+  await openTab(page, 'Captions and chapters');
   expect(await textOf(page, 'Captions, with an API key in KEY')).toContain(video.id);
 
   await click(page, 'Add captions');
@@ -155,10 +171,69 @@ testInBrowser('facts, renditions, timeline and captions, whose errors have a lin
   expect(problemsOf(opened, /(status of|responded with) 400/)).toEqual([]);
 });
 
+testInBrowser(
+  'the parts of the page are tabs: in the address, by keyboard, and they keep what was typed',
+  async () => {
+    const opened = await openVideo(video.id);
+    const { page } = opened;
+    const asked = dismissQuestions(page);
+    const chosen = () => page.$eval('[role="tab"][aria-selected="true"]', (tab) => tab.textContent);
+    const press = async (key: 'ArrowLeft' | 'ArrowRight' | 'Home' | 'End', name: string, search: string) => {
+      await page.keyboard.press(key);
+      await page.waitForFunction(
+        `document.activeElement.textContent === '${name}' && location.search === '${search}'`,
+      );
+      expect(await chosen()).toBe(name);
+    };
+    await fill(page, 'Title of the clip', 'Typed before');
+    await page.focus('[role="tab"][aria-selected="true"]');
+    await press('ArrowRight', 'Captions and chapters', '?tab=captions');
+    await click(page, 'Edit chapters');
+    await click(page, 'Add chapter at the time of the player');
+    await fill(page, 'Title 1', 'Not saved');
+    await page.focus('[role="tab"][aria-selected="true"]');
+    await press('End', 'Activity', '?tab=activity');
+    await press('ArrowRight', 'Overview', '');
+    expect(await textOf(page, 'Title of the clip')).toBe('Typed before');
+    await press('ArrowLeft', 'Activity', '?tab=activity');
+    // A form behind another tab asks before it is lost.
+    expect(asked).toEqual([]);
+    await page.evaluate(`document.querySelector('nav[aria-label="Pages"] a').click()`);
+    expect(asked).toEqual(['Discard the changes that are not saved?']);
+    await openTab(page, 'Captions and chapters');
+    expect(await textOf(page, 'Title 1')).toBe('Not saved');
+    await click(page, 'Cancel');
+    await openTab(page, 'Activity');
+    // Only the panel of the chosen tab is shown, and the tab names it.
+    const panels = await page.$$eval('[role="tabpanel"]', (all) =>
+      all.filter((panel) => panel.checkVisibility()).map((panel) => panel.id),
+    );
+    const controls = await page.$eval('[role="tab"][aria-selected="true"]', (tab) =>
+      tab.getAttribute('aria-controls'),
+    );
+    expect(panels).toEqual([controls]);
+    await page.reload();
+    await untilText(page, 'Ready to play');
+    expect(await chosen()).toBe('Activity');
+
+    await click(page, 'Use in code');
+    await page.waitForFunction(`document.activeElement.textContent === 'Code'`);
+    await page.goto(`${publicUrl}/console/videos/${video.id}?tab=nothing`);
+    await untilText(page, 'A clip is a new video');
+    expect(await chosen()).toBe('Overview');
+    // The tabs are one entry of the history.
+    await openTab(page, 'Share');
+    await page.goBack();
+    await page.waitForFunction(`location.search === '?tab=code'`);
+    expect(problemsOf(opened)).toEqual([]);
+  },
+);
+
 testInBrowser('captions are edited, and asked for from speech recognition', async () => {
   await client.api.captions.set(video.id, 'de', CAPTIONS, { label: 'Deutsch' });
   const opened = await openVideo(video.id);
   const { page } = opened;
+  await openTab(page, 'Captions and chapters');
   await click(page, 'Edit: Deutsch (de)');
   await fill(page, 'Text', 'WEBVTT\n\n00:00.000 --> 00:0x.000\nHallo\n');
   await click(page, 'Save captions');
@@ -191,6 +266,7 @@ testInBrowser('captions are edited, and asked for from speech recognition', asyn
 testInBrowser('chapters are edited beside the player, and imported from WebVTT', async () => {
   const opened = await openVideo(video.id);
   const { page } = opened;
+  await openTab(page, 'Captions and chapters');
   await untilText(page, 'This video has no chapters.');
   const frame = await (await page.waitForSelector('iframe.player'))?.contentFrame();
   const media = `document.querySelector('framelane-video')`;
@@ -317,8 +393,9 @@ testInBrowser('a clip is made between two points of the player', async () => {
   const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
   const clip = await client.api.videos.waitUntilReady(id);
   expect(clip.clipOf).toEqual({ videoId: video.id, start: 0.52, end: 2 });
-  for (const words of ['Clip requested', 'Ready to play', '0:00.52 to 0:02 of another video'])
-    await untilText(page, words);
+  await untilText(page, '0:00.52 to 0:02 of another video');
+  await openTab(page, 'Activity');
+  for (const words of ['Clip requested', 'Ready to play']) await untilText(page, words);
   await client.api.videos.delete(id);
   expect(problemsOf(opened, /(status of|responded with) 400/)).toEqual([]);
 });
@@ -329,6 +406,8 @@ testInBrowser('the page of a video before its upload, and after two failed attem
   const { page } = opened;
   await untilText(page, 'Framelane waits for the file. The upload must start before');
   await untilText(page, 'When the file is complete, an engine transcodes it.');
+  // There is nothing to play, and nothing to show the progress of.
+  expect(await page.$('iframe, [role="progressbar"]')).toBeNull();
   await inspect(opened, 'video-stage');
   await client.upload(ticket, new Blob(['These are notes and no video.']));
   await untilText(page, 'Check that you chose the right file.');
@@ -344,11 +423,7 @@ testInBrowser('the page of a video before its upload, and after two failed attem
 testInBrowser('an edit survives the end of the session, a wrong field and a click on a link', async () => {
   const opened = await openVideo(video.id);
   const { page } = opened;
-  const asked: string[] = [];
-  page.on('dialog', (dialog) => {
-    asked.push(dialog.message());
-    void dialog.dismiss();
-  });
+  const asked = dismissQuestions(page);
   await click(page, 'Edit');
   await fill(page, 'Title', HOSTILE);
   await click(page, 'Add entry');
@@ -401,6 +476,7 @@ testInBrowser(
   async () => {
     await client.call('PATCH', `/videos/${video.id}`, { playbackPolicy: 'signed' });
     const reader = await openVideo(video.id, '--permissions', 'videos:read');
+    for (const tab of ['Captions and chapters', 'Outputs', 'Share']) await openTab(reader.page, tab);
     await reader.page.select('::-p-aria([name="Valid for"])', '604800');
     await click(reader.page, 'Create playback link');
     await untilText(reader.page, 'This link ends at ');
@@ -416,7 +492,7 @@ testInBrowser(
     const opened = await signIn();
     const { page } = opened;
     await page.evaluateOnNewDocument(SOON_EXPIRED);
-    await page.goto(`${publicUrl}/console/videos/${video.id}`);
+    await page.goto(`${publicUrl}/console/videos/${video.id}?tab=outputs`);
     const address = await page.waitForSelector('iframe').then((frame) => frame?.evaluate(({ src }) => src));
     const first = new URL(address ?? '').searchParams.get('token');
     // The player sends a request with a newer token, and was not loaded again.
@@ -432,6 +508,7 @@ testInBrowser(
     await inspect(opened, 'video-delete-file');
     await page.locator('[role="dialog"] button[type="submit"]').click();
     await untilText(page, 'It was deleted at');
+    await openTab(page, 'Activity');
     await untilText(page, 'Uploaded file deleted');
     expect((await client.video(video.id)).sourceFile.stored).toBe(false);
     expect(problemsOf(opened)).toEqual([]);

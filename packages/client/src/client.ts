@@ -35,16 +35,25 @@ export type FramelaneClient = Api & Resources;
 
 /**
  * Creates a client. With an API key it is for one workspace; with a session, `scope` names the workspace of each request. The client
- * retries requests without a complete response or with a temporary error.
+ * retries requests without a complete response or with a temporary error. Throws a TypeError that names an option without a value, for example because an
+ * environment variable is not set.
  */
 export function createClient(options: ClientOptions | SessionClientOptions): FramelaneClient {
   const { baseUrl, fetch = (request) => globalThis.fetch(request), retries, timeoutMs } = options;
+  requireText('baseUrl', baseUrl, 'the URL of the API, for example https://video.example.com/v1');
   const authorize = 'apiKey' in options ? keyHeaders(options) : sessionHeaders(options);
   const api = createApi({ baseUrl, fetch, retries, timeoutMs, authorize });
   return { ...api, ...createResources(api) };
 }
 
+function requireText(name: string, value: unknown, meaning: string): void {
+  if (typeof value !== 'string' || value === '')
+    throw new TypeError(`createClient needs \`${name}\`: ${meaning}.`);
+}
+
 function keyHeaders({ apiKey, workspaceId }: ClientOptions): Authorize {
+  requireText('apiKey', apiKey, 'the secret of an API key');
+  requireText('workspaceId', workspaceId, 'the id of the workspace, which begins with ws_');
   return (headers) => {
     if (!headers.has('Authorization')) headers.set('Authorization', `Bearer ${apiKey}`);
     if (!headers.has('X-Svc-Workspace')) headers.set('X-Svc-Workspace', workspaceId);

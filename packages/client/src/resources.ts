@@ -32,6 +32,7 @@ export type CaptionsOptions = CallOptions & {
 type Query<
   Path extends
     | '/videos'
+    | '/tags'
     | '/events'
     | '/webhooks'
     | '/webhooks/{id}/deliveries'
@@ -75,6 +76,11 @@ export function createResources(api: Api) {
         listAll((position) =>
           api.GET('/videos', { ...options, params: { query: { ...query, ...position } } }),
         ),
+      /** The tags in use, the most used first. */
+      listTags: async (query: Query<'/tags'> = {}, options?: CallOptions): Promise<Schemas['TagUse'][]> => {
+        const { data } = await unwrap(api.GET('/tags', { ...options, params: { query } }));
+        return data;
+      },
       update: (id: string, body: Schemas['VideoPatch'], options?: CallOptions): Promise<Video> =>
         unwrap(api.PATCH('/videos/{id}', { ...options, params: { path: { id } }, body })),
       delete: (id: string, options?: CallOptions): Promise<undefined> =>

@@ -36,6 +36,12 @@ function refused(status: number, code: string, headers: Record<string, string> =
 
 const cut: Handler = (req) => req.socket.destroy();
 
+test.each(['baseUrl', 'apiKey', 'workspaceId'])('a client without %s says that it is missing', (name) => {
+  const options = { baseUrl: 'http://localhost:8080/v1', ...CREDENTIALS };
+  for (const missing of [undefined, ''])
+    expect(() => createClient({ ...options, [name]: missing })).toThrow(`createClient needs \`${name}\``);
+});
+
 test('a client of the console sends no key, and the CSRF token with everything but GET', async () => {
   const requests: IncomingMessage[] = [];
   server = await TestServer.start((req, res) => {

@@ -83,7 +83,7 @@ describe('the package, installed outside of the workspace', () => {
       const main = await import('@framelane/client');
       const node = await import('@framelane/client/node');
       console.log(Object.keys(main).join(), Object.keys(node).join());
-      const client = main.createClient({ baseUrl: 'http://x', apiKey: '', workspaceId: '', fetch: async () => new Response('{}') });
+      const client = main.createClient({ baseUrl: 'http://x', apiKey: 'svc_1', workspaceId: 'ws_1', fetch: async () => new Response('{}') });
       console.log(JSON.stringify(await client.account.whoami()));`;
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], {
       cwd: directory,

@@ -59,6 +59,7 @@ const CALLS: Record<string, (client: FramelaneClient) => Promise<unknown>> = {
   createPlaybackToken: ({ videos }) => videos.createPlaybackToken('vid_1'),
   setPoster: ({ videos }) => videos.setPoster('vid_1', new Uint8Array([0xff])),
   deletePoster: ({ videos }) => videos.deletePoster('vid_1'),
+  listTags: ({ videos }) => videos.listTags(),
   createClip: ({ clips }) => clips.create('vid_1', { start: 1, end: 2 }),
   createDownloads: ({ downloads }) => downloads.create('vid_1', ['highest']),
   listDownloads: ({ downloads }) => downloads.list('vid_1'),

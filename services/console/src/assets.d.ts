@@ -7,3 +7,10 @@ declare module '*.svg' {
   // biome-ignore lint/style/noDefaultExport: the build exports the URL like this.
   export default url;
 }
+
+/** So are videos. */
+declare module '*.mp4' {
+  const url: string;
+  // biome-ignore lint/style/noDefaultExport: the build exports the URL like this.
+  export default url;
+}

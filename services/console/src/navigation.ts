@@ -1,7 +1,9 @@
 import Activity from 'lucide-react/icons/activity';
+import ChartLine from 'lucide-react/icons/chart-line';
 import ChartNoAxesColumn from 'lucide-react/icons/chart-no-axes-column';
 import Clapperboard from 'lucide-react/icons/clapperboard';
 import History from 'lucide-react/icons/history';
+import House from 'lucide-react/icons/house';
 import KeyRound from 'lucide-react/icons/key-round';
 import ScrollText from 'lucide-react/icons/scroll-text';
 import Users from 'lucide-react/icons/users';
@@ -21,7 +23,9 @@ export type Page = {
 
 /** The pages in the navigation, in order, with what a session needs to open them. */
 const PAGES: readonly Page[] = [
+  { name: 'Home', path: paths.home, needs: 'videos:read', Icon: House, guide: 'console#home' },
   { name: 'Videos', path: paths.videos, needs: 'videos:read', Icon: Clapperboard, guide: 'console#pages' },
+  { name: 'Analytics', path: paths.analytics, needs: 'analytics:read', Icon: ChartLine, guide: 'analytics' },
   { name: 'Webhooks', path: paths.webhooks, needs: 'webhooks:read', Icon: Webhook, guide: 'webhooks' },
   { name: 'Keys', path: paths.keys, needs: 'api_keys:read', Icon: KeyRound, guide: 'keys-and-permissions' },
   { name: 'Usage', path: paths.usage, needs: 'usage:read', Icon: ChartNoAxesColumn, guide: 'usage' },

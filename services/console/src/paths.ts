@@ -11,8 +11,11 @@ export const DOCS_URL = new URL(`${BASE.slice(0, BASE.lastIndexOf('/') + 1)}docs
 
 /** Addresses of the pages, relative to `BASE`. */
 export const paths = {
+  home: '/',
   videos: '/videos',
   video: (id: string) => `/videos/${id}`,
+  analytics: '/analytics',
+  videoAnalytics: (id: string) => `/videos/${id}?tab=analytics`,
   webhooks: '/webhooks',
   webhook: (id: string) => `/webhooks/${id}`,
   keys: '/keys',

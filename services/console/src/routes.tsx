@@ -3,14 +3,19 @@ import { Redirect, Route, Switch } from 'wouter';
 import { pagesFor } from './navigation.ts';
 import { paths } from './paths.ts';
 import { useSession } from './sign-in/session.ts';
-import { ErrorAlert } from './ui/error-alert.tsx';
 import { lazyPage } from './ui/lazy-page.ts';
+import { LoadFailure } from './ui/load-failure.tsx';
 import { Loading } from './ui/loading.tsx';
 import { NoPages } from './ui/no-pages.tsx';
 import { NotFound } from './ui/not-found.tsx';
 
+const HomePage = lazyPage(async () => (await import('./home/home-page.tsx')).HomePage, LoadFailure);
 const VideosPage = lazyPage(async () => (await import('./videos/videos-page.tsx')).VideosPage, LoadFailure);
 const VideoPage = lazyPage(async () => (await import('./videos/video-page.tsx')).VideoPage, LoadFailure);
+const AnalyticsPage = lazyPage(
+  async () => (await import('./analytics/analytics-page.tsx')).AnalyticsPage,
+  LoadFailure,
+);
 const WebhooksPage = lazyPage(
   async () => (await import('./webhooks/webhooks-page.tsx')).WebhooksPage,
   LoadFailure,
@@ -40,11 +45,12 @@ export function Routes() {
   return (
     <Suspense fallback={<Loading />}>
       <Switch>
-        <Route path="/">
+        <Route path={paths.home}>
           <FirstPage />
         </Route>
         <Route path={paths.videos} component={VideosPage} />
         <Route<{ id: string }> path={paths.video(':id')}>{({ id }) => <VideoPage key={id} id={id} />}</Route>
+        <Route path={paths.analytics} component={AnalyticsPage} />
         <Route path={paths.webhooks} component={WebhooksPage} />
         <Route<{ id: string }> path={paths.webhook(':id')}>
           {({ id }) => <WebhookPage key={id} id={id} />}
@@ -66,13 +72,9 @@ export function Routes() {
   );
 }
 
-/** Opens the first page that the session can open. */
+/** The home page, or the first page that a session without it can open. */
 function FirstPage() {
   const [first] = pagesFor(useSession());
-  return first === undefined ? <NoPages /> : <Redirect to={first.path} replace />;
-}
-
-/** Shown if the files of a page cannot be loaded, for instance because an upgrade has replaced them. */
-function LoadFailure({ error }: { error: unknown }) {
-  return <ErrorAlert error={error} retry={() => location.reload()} />;
+  if (first === undefined) return <NoPages />;
+  return first.path === paths.home ? <HomePage /> : <Redirect to={first.path} replace />;
 }

@@ -35,7 +35,7 @@ export function maintenanceSteps(
     'keep-view-days': { everySeconds: HOUR, run: () => deps.viewRollUp.keepDays() },
     'reseal-secrets': { everySeconds: HOUR, run: () => resealing.reseal() },
     'prune-webhook-events': { everySeconds: DAY, run: () => webhookDeliveries.prune() },
-    'prune-request-log': { everySeconds: HOUR, run: () => deps.requestLog.prune() },
+    'keep-request-days': { everySeconds: HOUR, run: () => deps.requestLog.keepDays() },
     'prune-audit-events': { everySeconds: DAY, run: () => deps.audit.prune() },
     'prune-tombstones': { everySeconds: DAY, run: () => videos.pruneTombstones() },
   };

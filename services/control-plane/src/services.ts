@@ -87,7 +87,7 @@ export function createServices(
     eventList: new EventListService(db),
     audit: new AuditService(db),
     requestLog: new RequestLogService(db),
-    requestRecorder: config.requestLog ? new RequestRecorder({ db, logger, metrics }) : undefined,
+    requestRecorder: config.requestLog ? new RequestRecorder({ clock, db, logger, metrics }) : undefined,
     idempotency: new IdempotencyService({ db, logger }),
     resealing: new ResealingService({ db, logger, contentKeys, webhookKeys, importKeys }),
     system: new SystemService({
@@ -264,7 +264,7 @@ function analyticsServices(
     beacons: new BeaconsService({ ...counted, perMinute: beaconsPerMinute }),
     segmentRequests: new SegmentRequests({ ...counted, metrics, settings: analytics }),
     viewRollUp: new RollUpService({ db, retentionDays }),
-    analytics: new AnalyticsService({ db, videos }),
+    analytics: new AnalyticsService({ db, videos, enabled: analytics.enabled }),
   };
 }
 

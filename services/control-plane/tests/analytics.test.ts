@@ -78,6 +78,7 @@ const rowsOf = (videoId: string) =>
 test('a video that nobody has watched has figures, too', async () => {
   const videoId = await newVideo();
   expect(await figuresOf(videoId)).toEqual({
+    enabled: true,
     period: { from: expect.stringMatching(/-01T00:00:00.000Z$/), to: expect.any(String) },
     views: 0,
     uniqueViewers: 0,
@@ -120,6 +121,7 @@ test('beacons become figures, by day, of the video and of the workspace', async 
   await send(videoId, { session: newSession(), error: 'unsupported' }).expect(202);
   const figures = await settled(videoId);
   expect(figures).toEqual({
+    enabled: true,
     period: expect.anything(),
     views: 3,
     uniqueViewers: 3,
@@ -149,6 +151,37 @@ test('beacons become figures, by day, of the video and of the workspace', async 
   expect(after.views - before.views).toBe(3);
   expect(after.retention).toBeUndefined();
   expect((await get('/analytics?environment=test').expect(200)).body.views).toBe(0);
+});
+
+test('the workspace has its most watched videos, with titles for those who may read them', async () => {
+  const few = await newVideo();
+  const many = await newVideo();
+  for (const [videoId, views] of [
+    [few, 30],
+    [many, 40],
+  ] as const) {
+    await sql`insert into view_sessions (day, video_id, session_id, watched, watched_at_rungs, stalled, watch_ms, stalls, stall_ms, device)
+      select (now() at time zone 'UTC')::date, ${videoId}, gen_random_uuid(), repeat('1', 25)::bit(100), repeat('0', 400)::bit(400), repeat('0', 100)::bit(100), 500, 0, 0, 'tv'
+      from generate_series(1, ${views}::int)`.execute(plane.db);
+    await sql`insert into view_changes (video_id, day) values (${videoId}, (now() at time zone 'UTC')::date)`.execute(
+      plane.db,
+    );
+  }
+  await plane.maintain('roll-up-views');
+  const { topVideos = [] }: Analytics = (await get('/analytics').expect(200)).body;
+  const figures = { title: expect.any(String), averagePercentage: 25 };
+  expect(topVideos.slice(0, 2)).toEqual([
+    { ...figures, videoId: many, views: 40, watchSeconds: 20 },
+    { ...figures, videoId: few, views: 30, watchSeconds: 15 },
+  ]);
+  const { body } = await request(plane.url)
+    .post('/v1/api-keys')
+    .set(plane.credentials)
+    .send({ name: 'Figures', permissions: ['analytics:read'] })
+    .expect(201);
+  const headers = { ...plane.credentials, authorization: `Bearer ${body.secret}` };
+  const seen: Analytics = (await get('/analytics', headers).expect(200)).body;
+  expect(seen.topVideos?.[0]).toEqual({ ...topVideos[0], title: null });
 });
 
 test('a playback counts once, however often and in whatever order its beacons arrive, at any control plane', async () => {
@@ -287,6 +320,8 @@ describe('privacy', () => {
     const videoId = await newVideo();
     await send(videoId, { session: newSession(), watchSeconds: 5 }, {}, off.url).expect(202);
     expect(await settled(videoId)).toMatchObject({ views: 1 });
+    const { body } = await request(off.url).get('/v1/analytics').set(plane.credentials).expect(200);
+    expect(body.enabled).toBe(false);
   });
 
   test('no row has the address, the session of the player or the browser', async () => {
@@ -445,6 +480,44 @@ test('a video that cannot be summed up does not stop the others, and old reports
   await plane.db.updateTable('videos').set({ duration: DURATION }).where('id', '=', failing).execute();
   await plane.maintain('roll-up-views');
   expect(await figuresOf(failing)).toMatchObject({ views: 1 });
+});
+
+test('a day of 400,000 playbacks is summed up in slices, each counted once', async () => {
+  const videoId = await newVideo();
+  const day = sql`(now() at time zone 'UTC')::date`;
+  // Four of five are views, by 300,000 viewers. Every tenth watched only the first half, and a hundredth reports an error.
+  for (let first = 1; first < 400_000; first += 20_000) {
+    await sql`
+    insert into view_sessions (day, video_id, session_id, visitor, watched, watched_at_rungs, stalled, watch_ms, startup_ms, stalls, stall_ms, error, device)
+    select ${day}, ${videoId}, md5('large day ' || n)::uuid, substring(decode(md5('viewer ' || n % 300000), 'hex') for 8),
+      case when n % 5 = 0 then repeat('0', 100) when n % 10 = 1 then repeat('1', 50) || repeat('0', 50) else repeat('1', 100) end::bit(100),
+      repeat('0', 400)::bit(400), repeat('0', 100)::bit(100), case when n % 5 = 0 then 0 else 1000 end, 400, n % 2, n % 2 * 10,
+      case when n % 100 = 0 then 'interrupted' end, 'phone'
+    from generate_series(${first}::int, ${first + 19_999}::int) as n`.execute(plane.db);
+  }
+  await sql`insert into view_changes (video_id, day) values (${videoId}, ${day})`.execute(plane.db);
+  const before: Analytics = (await get('/analytics').expect(200)).body;
+  await plane.maintain('roll-up-views');
+  const figures = await figuresOf(videoId);
+  expect(figures).toMatchObject({
+    views: 320_000,
+    watchSeconds: 320_000,
+    averagePercentage: 93.8,
+    stalls: { count: 200_000, seconds: 2000 },
+    startupTime: { p50: 0.466, p95: 0.466 },
+    devices: [{ device: 'phone', views: 320_000 }],
+    errors: [{ code: 'interrupted', playbacks: 4000 }],
+    renditions: [],
+  });
+  expect(figures.retention).toEqual([...Array(50).fill(100), ...Array(50).fill(87.5)]);
+  // Beyond 100,000, viewers are estimated. Each of the 300,000 whose number is no multiple of 5 has views.
+  expect(Math.abs(figures.uniqueViewers - 240_000)).toBeLessThan(12_000);
+  const after: Analytics = (await get('/analytics').expect(200)).body;
+  expect(after.views - before.views).toBe(320_000);
+  expect(Math.abs(after.uniqueViewers - figures.uniqueViewers)).toBeLessThan(1000);
+  // Its changes have ended: nothing is left to do.
+  const { rows } = await sql`select from view_changes where video_id = ${videoId}`.execute(plane.db);
+  expect(rows).toEqual([]);
 });
 
 test('figures that count more views than the reports stay, as after a restore', async () => {

@@ -4,8 +4,9 @@ import { sql } from 'kysely';
 import request from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
+import { auditEventsOf } from '../src/audit/audit-events.store.ts';
 import { runAdminOn } from './admin/run-admin-on.ts';
-import { signIn } from './support/console.ts';
+import { CONSOLE_ORIGIN, createCode, signIn } from './support/console.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
 let plane: TestControlPlane;
@@ -22,6 +23,7 @@ type Event = {
   action: string;
   resource: { type: string; id: string; part: string | null };
   fields: string[];
+  changes: { field: string; from: unknown; to: unknown }[];
 };
 
 const api = (
@@ -102,10 +104,179 @@ test('what is refused, and what changes nothing, is no event', async () => {
   expect(await events('', headers)).toEqual([]);
 });
 
+test('old and new values of settings, and of no text', async () => {
+  const headers = await ownWorkspace();
+  const workspaceId = headers['x-svc-workspace'];
+  const permissions = ['videos:read', 'webhooks:read'];
+  await api('post', '/api-keys', headers).send({ name: 'Ann', permissions }).expect(201);
+  const { body: hook } = await api('post', '/webhooks', headers).send({ url: 'https://ann.example/hook' });
+  await api('patch', `/webhooks/${hook.id}`, headers)
+    .send({ enabled: false, description: 'For Ann', events: ['video.ready'] })
+    .expect(200);
+  const { body: ticket } = await api('post', '/videos/upload-ticket', headers).send({ filename: 'ann.mp4' });
+  await api('patch', `/videos/${ticket.videoId}`, headers)
+    .send({ title: 'Ann', playbackPolicy: 'signed', allowedOrigins: ['https://ann.example'] })
+    .expect(200);
+  const limits = ['limits', 'set', '--workspace', workspaceId];
+  expect(await runAdminOn(plane.databaseUrl, [...limits, '--videos', '5'])).toMatchObject({ code: 0 });
+  expect(await runAdminOn(plane.databaseUrl, [...limits, '--videos', '7'])).toMatchObject({ code: 0 });
+  const found = await events('', headers);
+  expect(found.map(({ operation, changes }) => ({ operation, changes }))).toEqual([
+    { operation: 'limits set', changes: [{ field: 'videos', from: 5, to: 7 }] },
+    { operation: 'limits set', changes: [{ field: 'videos', from: null, to: 5 }] },
+    { operation: 'updateVideo', changes: [{ field: 'playbackPolicy', from: 'public', to: 'signed' }] },
+    { operation: 'createUploadTicket', changes: [{ field: 'playbackPolicy', from: null, to: 'public' }] },
+    {
+      operation: 'updateWebhook',
+      changes: expect.arrayContaining([
+        { field: 'enabled', from: true, to: false },
+        { field: 'events', from: expect.arrayContaining(['video.ready']), to: ['video.ready'] },
+      ]),
+    },
+    {
+      operation: 'createWebhook',
+      changes: expect.arrayContaining([{ field: 'enabled', from: null, to: true }]),
+    },
+    {
+      operation: 'createApiKey',
+      changes: expect.arrayContaining([
+        { field: 'environment', from: null, to: 'live' },
+        { field: 'permissions', from: null, to: permissions },
+      ]),
+    },
+  ]);
+  expect(JSON.stringify(found)).not.toMatch(/Ann|ann\.(example|mp4)/);
+});
+
+test('who signs in and out, in each workspace of a link', async () => {
+  const [first, second] = [await ownWorkspace(), await ownWorkspace()];
+  const ids = [first, second].map((headers) => headers['x-svc-workspace']);
+  const grants = ids.map((workspaceId) => ({
+    workspaceId,
+    environments: ['live'] as const,
+    permissions: ['videos:read'] as const,
+  }));
+  const session = await signIn(plane, { name: 'Kim', grants });
+  await api('delete', '/console/session', session.headers).expect(204);
+  const both = await Promise.all([events('', first), events('', second)]);
+  for (const found of both) {
+    const sessionId = found[0]?.resource.id;
+    expect(found).toMatchObject([
+      { action: 'signed_out', operation: 'deleteConsoleSession' },
+      { action: 'signed_in', operation: 'createConsoleSession' },
+    ]);
+    for (const event of found) {
+      expect(event).toMatchObject({
+        actor: { type: 'link', id: sessionId, name: 'Kim' },
+        requestId: expect.any(String),
+        resource: { type: 'session', id: sessionId, part: null },
+        fields: [],
+        changes: [],
+      });
+    }
+  }
+  expect(both[0]?.[0]?.resource.id).not.toBe(both[1]?.[0]?.resource.id);
+});
+
+test('a link that was used before or has expired is refused, which is an event once', async () => {
+  const headers = await ownWorkspace();
+  const workspaceId = headers['x-svc-workspace'];
+  const open = (code: string) =>
+    request(plane.url).post('/v1/console/sessions').set('origin', CONSOLE_ORIGIN).send({ code });
+  const used = await createCode({ ...plane, workspaceId }, { name: 'Used' });
+  const expired = await createCode({ ...plane, workspaceId }, { name: 'Expired' });
+  await sql`update console_codes set expires_at = now() where name = 'Expired'`.execute(plane.db);
+  await open(used).expect(201);
+  for (const code of [used, used, expired, expired, `${used}x`]) await open(code).expect(401);
+  const found = await events('?action=refused', headers);
+  expect(found).toMatchObject([
+    { resource: { type: 'sign_in_link', id: 'Expired' }, fields: ['expiresAt'] },
+    {
+      actor: { type: 'link', id: null, name: 'Used' },
+      operation: 'createConsoleSession',
+      resource: { type: 'sign_in_link', id: 'Used', part: null },
+      fields: ['usedAt'],
+    },
+  ]);
+  expect(JSON.stringify(found)).not.toContain(used);
+  await plane.maintain('prune-console-sessions');
+  expect(await events('?action=refused', headers)).toEqual(found);
+});
+
+test('an export of the log is an event; a look at its size is none', async () => {
+  const headers = await ownWorkspace();
+  await request(plane.url).head('/v1/audit-events/csv').set(headers).expect(200);
+  const { text } = await api('get', '/audit-events/csv', headers).expect(200);
+  expect(text.split('\r\n')).toHaveLength(2);
+  const workspaceId = headers['x-svc-workspace'];
+  expect(await events('', headers)).toMatchObject([
+    {
+      actor: { type: 'api_key', name: 'Own key' },
+      operation: 'exportAuditEvents',
+      action: 'exported',
+      resource: { type: 'audit_log', id: workspaceId, part: null },
+    },
+  ]);
+});
+
+test('only keys with the permission read the log, and only that of their workspace', async () => {
+  const [own, other] = [await ownWorkspace(), await ownWorkspace()];
+  await api('post', '/videos/upload-ticket', other).send({ filename: 'a.mp4' }).expect(201);
+  const { body } = await api('post', '/api-keys', own).send({
+    name: 'No audit',
+    permissions: ['videos:read'],
+  });
+  const without = { ...own, authorization: `Bearer ${body.secret}` };
+  for (const path of ['/audit-events', '/audit-events/csv', '/requests', '/request-errors']) {
+    await api('get', path, without).expect(403);
+    await api('get', path, { ...own, 'x-svc-workspace': other['x-svc-workspace'] }).expect(403);
+  }
+  const [foreign] = await events('', other);
+  expect(await events(`?resourceId=${foreign?.resource.id}`, own)).toEqual([]);
+  expect(await events(`?actorId=${foreign?.actor.id}`, own)).toEqual([]);
+  // A cursor of another workspace only says where to begin.
+  await api('post', '/videos/upload-ticket', other).send({ filename: 'b.mp4' }).expect(201);
+  const { body: page } = await api('get', '/audit-events?limit=1', other).expect(200);
+  const { body: begun } = await api('get', `/audit-events?cursor=${page.nextCursor}`, own).expect(200);
+  expect(begun.data.map(({ actor }: Event) => actor.id)).not.toContain(foreign?.actor.id);
+  const { text } = await api('get', '/audit-events/csv', own).expect(200);
+  expect(text).not.toContain(foreign?.id);
+});
+
+test('each filter reads about as many events as the page has', async () => {
+  const workspaceId = (await ownWorkspace())['x-svc-workspace'];
+  await sql`insert into audit_events (id, workspace_id, actor_type, actor_id, actor_name, operation, action, resource_type,
+      resource_id, fields, changes, created_at)
+    select 'aud_plan' || n, ${workspaceId}, 'api_key', 'key_' || n % 50, 'x', 'x',
+      case when n % 50 = 0 then 'deleted' else 'updated' end, case when n % 50 = 0 then 'webhook' else 'video' end,
+      'vid_' || n % 50, '{}', '{}', now() - n * interval '1 minute' from generate_series(1, 5000) n`.execute(
+    plane.db,
+  );
+  await sql`analyze audit_events`.execute(plane.db);
+  const all = {
+    ...{ actorId: undefined, action: undefined, resourceType: undefined, resourceId: undefined },
+    ...{ createdAfter: undefined, createdBefore: undefined },
+  };
+  const filters = {
+    workspace: {},
+    actor: { actorId: 'key_0' },
+    action: { action: 'deleted' },
+    type: { resourceType: 'webhook' },
+    resource: { resourceId: 'vid_0' },
+  } as const;
+  for (const [name, filter] of Object.entries(filters)) {
+    const page = auditEventsOf(plane.db, workspaceId, { ...all, ...filter }, { after: undefined, limit: 20 });
+    const lines = await page.explain('text', sql`analyze, costs off, timing off, summary off`);
+    const plan = lines.map((line) => line['QUERY PLAN']).join('\n');
+    expect(plan).toContain(`Index Scan using audit_events_by_${name} on audit_events`);
+    expect(plan).not.toMatch(/Sort|Seq Scan|Rows Removed by Filter/);
+  }
+});
+
 test('a session of a link, and the command line', async () => {
   const session = await signIn(plane, { name: 'Kim' });
   await api('post', '/api-keys', session.headers).send({ name: 'From the console' }).expect(201);
-  const [created] = await events(`?actorId=${session.id}`);
+  const [created] = await events(`?actorId=${session.id}&action=created`);
   expect(created).toMatchObject({
     actor: { type: 'link', id: session.id, name: 'Kim' },
     operation: 'createApiKey',
@@ -172,9 +343,9 @@ test('the CSV file has all events, and no formulas', async () => {
   await api('post', '/videos/upload-ticket', headers).send({ filename: 'a.mp4' }).expect(201);
   // More than are read at once.
   await sql`insert into audit_events (id, workspace_id, actor_type, actor_name, operation, action, resource_type,
-      resource_id, fields, created_at)
-    select new_audit_event_id(), ${headers['x-svc-workspace']}, 'command_line', 'x', 'x', 'created', 'video',
-      'vid_' || n, '{}', now() - interval '1 day' from generate_series(1, 2500) n`.execute(plane.db);
+      resource_id, fields, changes, created_at)
+    select 'aud_csv' || n, ${headers['x-svc-workspace']}, 'command_line', 'x', 'x', 'created', 'video',
+      'vid_' || n, '{}', '{}', now() - interval '1 day' from generate_series(1, 2500) n`.execute(plane.db);
   const { text, headers: got } = await api('get', '/audit-events/csv', headers).expect(200);
   const lines = text.split('\r\n');
   expect(lines).toHaveLength(1 + 2501 + 1);
@@ -190,8 +361,8 @@ test('the CSV file has all events, and no formulas', async () => {
 test('nobody changes an event, and only maintenance deletes old ones', async () => {
   const headers = await ownWorkspace();
   await sql`insert into audit_events (id, workspace_id, actor_type, actor_name, operation, action, resource_type,
-      resource_id, fields, created_at)
-    select new_audit_event_id(), ${headers['x-svc-workspace']}, 'command_line', 'x', 'x', 'created', 'video', name, '{}',
+      resource_id, fields, changes, created_at)
+    select new_audit_event_id(), ${headers['x-svc-workspace']}, 'command_line', 'x', 'x', 'created', 'video', name, '{}', '{}',
       now() - age from (values ('young', interval '89 days 23 hours'), ('old', interval '90 days 1 hour')) as ages (name, age)
     `.execute(plane.db);
   for (const change of [
@@ -203,6 +374,10 @@ test('nobody changes an event, and only maintenance deletes old ones', async () 
   ]) {
     await expect(sql.raw(change).execute(plane.db)).rejects.toThrow(/Audit events cannot be changed/);
   }
+  // The role of the service owns the tables, but is no superuser.
+  await expect(sql.raw(`set session_replication_role = replica`).execute(plane.db)).rejects.toThrow(
+    /permission denied/,
+  );
   await plane.maintain('prune-audit-events');
   expect((await events('', headers)).map(({ resource }) => resource.id)).toEqual(['young']);
 });

@@ -150,6 +150,19 @@ describe('the ETag of a list', () => {
     expect((await get('/videos?tag=rest', etag)).status).toBe(304);
   });
 
+  test('changes with the total, if the response has it', async () => {
+    await plane.ticket({ filename: 'a.mp4', tags: ['counted'] });
+    const [page, counted] = [
+      '/videos?tag=counted&order=asc&limit=1',
+      '/videos?tag=counted&order=asc&limit=1&total=true',
+    ];
+    await plane.ticket({ filename: 'b.mp4', tags: ['counted'] });
+    const [{ etag }, before] = [await current(page), await current(counted)];
+    await plane.ticket({ filename: 'c.mp4', tags: ['counted'] });
+    expect((await get(page, etag)).status).toBe(304);
+    await expectNew(counted, before);
+  });
+
   test('changes when a video leaves the filter or enters it', async () => {
     const { videoId } = await plane.ticket();
     const [uploading, tagged] = ['/videos?status=uploading', '/videos?tag=entered'];

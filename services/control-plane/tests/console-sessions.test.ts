@@ -245,12 +245,12 @@ describe('expiry', () => {
   test('maintenance deletes expired codes and sessions, and no others', async () => {
     const [expired, live] = [await signIn(plane), await signIn(plane)];
     await age(expired.id, 8 * HOUR);
-    await createCode(plane, { name: 'Expired' });
-    await plane.db
-      .updateTable('console_codes')
-      .set({ expires_at: new Date(Date.now() - 1) })
-      .where('name', '=', 'Expired')
-      .execute();
+    // A code stays for a day, so that a late use of it is recognized.
+    for (const [name, hours] of Object.entries({ Expired: 25, Recent: 23 })) {
+      await createCode(plane, { name });
+      const expires_at = new Date(Date.now() - hours * HOUR);
+      await plane.db.updateTable('console_codes').set({ expires_at }).where('name', '=', name).execute();
+    }
     const code = await createCode(plane, { name: 'Live' });
     await plane.maintain('prune-console-sessions');
     const sessions = await plane.db.selectFrom('console_sessions').select('id').execute();
@@ -258,6 +258,7 @@ describe('expiry', () => {
     expect(sessions.map(({ id }) => id)).not.toContain(expired.id);
     const codes = await plane.db.selectFrom('console_codes').select('name').execute();
     expect(codes.map(({ name }) => name)).not.toContain('Expired');
+    expect(codes.map(({ name }) => name)).toContain('Recent');
     expect((await send(code)).status).toBe(201);
   });
 });

@@ -120,6 +120,10 @@ test('a person who was added gets a session for their workspaces', async () => {
       expect.objectContaining({ id, environments: ['test'], permissions: ['videos:read'] }),
     ]),
   );
+  const signedIn = plane.db.selectFrom('audit_events').selectAll().where('action', '=', 'signed_in');
+  expect(await signedIn.where('workspace_id', '=', id).execute()).toMatchObject([
+    { actor_type: 'person', actor_name: 'Ada Lovelace', operation: 'openIdSignIn', resource_type: 'session' },
+  ]);
 });
 
 describe('a sign-in is refused', () => {

@@ -1,10 +1,13 @@
 import { newId } from '@framelane/contracts/ids';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import type { Database } from '../src/db/database.ts';
 import type { PageRequest } from '../src/db/keyset-page.ts';
 import type { VideoFilter } from '../src/videos/video-columns.store.ts';
 import {
+  countedVideos,
   countTasks,
+  countVideos,
   fewWithTag,
   findVideo,
   findVideoOrTombstone,
@@ -212,6 +215,7 @@ describe('a list', () => {
     await set(failed, { status: 'failed', error_code: 'not_a_video' });
     const videos = [another, processing, test, other];
     expect(await list(filter, { order: 'asc' })).toEqual(expected.map((at) => videos[at]));
+    expect(await countVideos(db, workspaceId, filter)).toEqual({ count: expected.length, exact: true });
   });
 
   test('is filtered by the time of creation', async () => {
@@ -220,7 +224,76 @@ describe('a list', () => {
     expect(await list({ createdAfter: minutes(created - 1), createdBefore: minutes(created) })).toEqual([
       second,
     ]);
+    expect(await countVideos(db, workspaceId, { createdAfter: minutes(created - 1) })).toEqual({
+      count: 2,
+      exact: true,
+    });
   });
+});
+
+describe('a count', () => {
+  const LIMIT = 10_000;
+
+  /** Videos that are older than the others of the test. */
+  const insertMany = (count: number) =>
+    sql`insert into videos (id, workspace_id, environment, status, title, filename, tags, created_at)
+      select ${newId('vid')} || n, ${workspaceId}, 'live', 'uploading', 'Many', 'a.mp4', '{many}',
+        '1999-01-01'::timestamptz + make_interval(secs => n)
+      from generate_series(1, ${count}::int) as n`.execute(db);
+
+  test('is that of the living videos of one workspace', async () => {
+    expect(await countVideos(db, workspaceId, {})).toEqual({ count: 0, exact: true });
+    await video();
+    await set(await video(), { deleted_at: minutes(0) });
+    await video({ workspaceId: await insertWorkspace(db) });
+    for (const filter of [{}, { environment: 'live' }] as const) {
+      expect(await countVideos(db, workspaceId, filter)).toEqual({ count: 1, exact: true });
+    }
+  });
+
+  test('is exact up to its limit, and reads one row more', async () => {
+    await insertMany(LIMIT);
+    const all = [{}, { environment: 'live', statuses: ['uploading'] }] as const;
+    for (const filter of all) {
+      expect(await countVideos(db, workspaceId, filter)).toEqual({ count: LIMIT, exact: true });
+    }
+    await video({ title: 'New', tags: ['new'] });
+    await video();
+    for (const filter of all) {
+      expect(await countVideos(db, workspaceId, filter)).toEqual({ count: LIMIT, exact: false });
+    }
+    // The newest videos are searched, and a rare tag is counted exactly.
+    expect(await countVideos(db, workspaceId, { titleContains: ['new'] })).toEqual({
+      count: 1,
+      exact: false,
+    });
+    expect(await countVideos(db, workspaceId, { titleContains: ['many'], tag: 'many' })).toEqual({
+      count: LIMIT - 1,
+      exact: false,
+    });
+    expect(await countVideos(db, workspaceId, { tag: 'new' })).toEqual({ count: 1, exact: true });
+
+    // As in a large table, where PostgreSQL reads the list from an index. In this one it reads all rows and sorts them.
+    await db.transaction().execute(async (trx) => {
+      await sql`set local enable_seqscan = off`.execute(trx);
+      await sql`set local enable_bitmapscan = off`.execute(trx);
+      await sql`set local enable_sort = off`.execute(trx);
+      for (const filter of [...all, { titleContains: ['absent'] }, { tag: 'many' }]) {
+        const query = countedVideos(trx, workspaceId, { ...filter, among: undefined });
+        const rows = await query.explain<{ 'QUERY PLAN': [{ Plan: Node }] }>('json', sql`analyze`);
+        expect(mostRows(rows[0]?.['QUERY PLAN'][0].Plan)).toBe(LIMIT + 1);
+      }
+    });
+  });
+
+  type Node = { 'Actual Rows': number; 'Rows Removed by Filter'?: number; Plans?: Node[] };
+
+  /** The most rows that a node of a plan has read. */
+  function mostRows(node: Node | undefined): number {
+    if (node === undefined) return 0;
+    const read = node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0);
+    return Math.max(read, ...(node.Plans ?? []).map(mostRows));
+  }
 });
 
 test('the living videos of a workspace with a tag are found, newest first', async () => {

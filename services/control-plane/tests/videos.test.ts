@@ -182,6 +182,18 @@ describe('GET /videos', () => {
     expect(ids(await get('/videos?tag=sea&status=ready'))).toEqual([]);
   });
 
+  test('has the total of all pages, if it is asked for', async () => {
+    for (const query of [within, `${within}&q=part`, `${within}&status=ready`]) {
+      const { body: all } = await get(`/videos?${query}&limit=100`);
+      const { body } = await get(`/videos?${query}&limit=2&total=true`);
+      expect(body.data).toEqual(all.data.slice(0, 2));
+      expect(body.total).toEqual({ count: all.data.length, exact: true });
+    }
+    for (const query of ['', '&total=false']) {
+      expect((await get(`/videos?${within}${query}`)).body).not.toHaveProperty('total');
+    }
+  });
+
   test('has no deleted videos, with or without filters', async () => {
     const { videoId } = await plane.ticket({ filename: 'deleted.mp4' });
     const lists = () =>
@@ -201,6 +213,22 @@ describe('GET /videos', () => {
     const { body } = await get('/videos?tag=many&limit=1&order=asc');
     expect([body.data[0].id, body.hasMore]).toEqual([`vid_${'1'.padStart(26, '0')}`, true]);
     expect(ids(await get('/videos?tag=many&status=ready'))).toEqual([]);
+  });
+
+  test('of tags has those in use, the most used first', async () => {
+    const tags = async (query: string) => (await get(`/tags?${query}`)).body.data;
+    await plane.ticket({ filename: 'a.mp4', tags: ['Ship 100%', 'ship'] });
+    await plane.ticket({ filename: 'b.mp4', tags: ['ship', 'shipyard'] });
+    const { videoId } = await plane.ticket({ filename: 'c.mp4', tags: ['ship', 'deleted ship'] });
+    await remove(videoId);
+    expect(await tags('q=SHIP')).toEqual([
+      { tag: 'ship', count: 2 },
+      { tag: 'Ship 100%', count: 1 },
+      { tag: 'shipyard', count: 1 },
+    ]);
+    expect(await tags('q=100%25')).toEqual([{ tag: 'Ship 100%', count: 1 }]);
+    expect(await tags('q=ship&environment=test')).toEqual([]);
+    expect(await tags('')).toContainEqual({ tag: 'ship', count: 2 });
   });
 
   test('filters by environment', async () => {
@@ -376,10 +404,13 @@ describe('DELETE /videos/:id', () => {
     expect(await rowsNaming(videoId)).toEqual({});
   });
 
-  /** The rows of each table of the project, as text. */
+  /** The rows of each table of the project, as text; those of partitions belong to their table. */
   async function rowTexts(): Promise<Record<string, string>> {
     const { rows: tables } = await sql<{ name: string }>`
-      select tablename as name from pg_tables where schemaname = 'public'`.execute(plane.db);
+      select relname as name from pg_class
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`.execute(
+      plane.db,
+    );
     const texts: Record<string, string> = {};
     for (const { name } of tables) {
       const { rows } = await sql<{ row: string }>`

@@ -211,6 +211,7 @@ describe('retries', () => {
     expect(await webhooks.get(id)).toMatchObject({
       deliveryStatus: 'failing',
       consecutiveFailures: 3,
+      failingSince: expect.stringMatching(/Z$/),
       enabled: true,
       lastDelivery: { status: 'failed' },
     });

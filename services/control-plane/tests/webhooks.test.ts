@@ -55,6 +55,7 @@ describe('POST /webhooks', () => {
       deliveryStatus: 'pending',
       lastDelivery: null,
       consecutiveFailures: 0,
+      failingSince: null,
       disabledReason: null,
       createdAt: expect.stringMatching(/Z$/),
       updatedAt: expect.stringMatching(/Z$/),
@@ -170,6 +171,7 @@ describe('PATCH /webhooks/:id', () => {
       url: `${ENDPOINT_URL}/2`,
       deliveryStatus: 'pending',
       consecutiveFailures: 0,
+      failingSince: null,
     });
   });
 

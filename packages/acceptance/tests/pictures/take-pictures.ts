@@ -12,12 +12,13 @@ export async function takePictures(page: Page, { consoleUrl, videoId, folder }: 
   };
   const posters = `document.querySelectorAll('img.poster').length >= 8 &&
     [...document.querySelectorAll('img.poster')].every(({ complete }) => complete)`;
-  await page.waitForFunction(`document.title.startsWith('Videos')`);
+  await page.waitForFunction(`document.title.startsWith('Home')`);
   for (const scheme of ['light', 'dark']) {
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
     await take('videos', scheme === 'light' ? 'console-videos' : 'console-videos-dark', posters);
   }
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }]);
+  await take('', 'console-home', `document.querySelectorAll('.video-line img.poster').length >= 4`);
   const player = `document.querySelector('iframe')?.contentDocument?.querySelector('framelane-video')?.readyState >= 2`;
   await take(`videos/${videoId}`, 'console-video', player);
 }

@@ -44,6 +44,7 @@ describe('the tools of the API', () => {
       ...[
         'list_downloads',
         'list_events',
+        'list_tags',
         'list_videos',
         'list_watermarks',
         'list_webhook_deliveries',

@@ -1,18 +1,19 @@
 import type { Schemas } from '@framelane/client';
-import { Button, Checkbox, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Button, type ButtonProps, Checkbox, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/api.ts';
 import { fieldMessage } from '../api/problem.ts';
 import { API_URL } from '../paths.ts';
-import { type Permission, useSession } from '../sign-in/session.ts';
+import { type Permission as PermissionName, useSession } from '../sign-in/session.ts';
 import { Copy } from '../ui/copy.tsx';
 import { FormButtons } from '../ui/form-buttons.tsx';
 import { FormError } from '../ui/form-error.tsx';
+import { Permission } from '../ui/permissions.tsx';
 import { Secret, SecretModal } from '../ui/secret.tsx';
 import { EXPIRIES, expiresAt } from './expiry.ts';
 
-export function CreateKey() {
+export function CreateKey(button: Pick<ButtonProps, 'variant' | 'size'>) {
   const [isOpen, setIsOpen] = useState(false);
   const queries = useQueryClient();
   const creation = useMutation({
@@ -22,7 +23,9 @@ export function CreateKey() {
   const close = () => setIsOpen(false);
   return (
     <>
-      <Button onClick={() => setIsOpen(true)}>Create key</Button>
+      <Button {...button} onClick={() => setIsOpen(true)}>
+        Create key
+      </Button>
       <SecretModal title="Create key" isOpen={isOpen} onClose={close} request={creation}>
         {creation.data === undefined ? (
           <KeyForm creation={creation} onCancel={close} />
@@ -48,7 +51,7 @@ function KeyForm({ creation, onCancel }: KeyFormProps) {
   const [permissions, setPermissions] = useState<string[]>(() =>
     own.filter((each) => each.startsWith('videos:')),
   );
-  const chosen = own.filter((each): each is Permission => permissions.includes(each));
+  const chosen = own.filter((each): each is PermissionName => permissions.includes(each));
   return (
     <form
       onSubmit={(event) => {
@@ -86,7 +89,7 @@ function KeyForm({ creation, onCancel }: KeyFormProps) {
         <Checkbox.Group label="Permissions" value={permissions} onChange={setPermissions}>
           <Stack gap="xs" mt="xs">
             {own.map((permission) => (
-              <Checkbox key={permission} value={permission} label={permission} />
+              <Checkbox key={permission} value={permission} label={<Permission name={permission} />} />
             ))}
           </Stack>
         </Checkbox.Group>

@@ -12,6 +12,7 @@ import { formatAge, formatTime } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
 import { useNow } from '../ui/now.ts';
 import { PageTitle } from '../ui/page-title.tsx';
+import { Permissions } from '../ui/permissions.tsx';
 import { CreateKey } from './create-key.tsx';
 
 type ApiKey = Schemas['ApiKey'];
@@ -91,7 +92,7 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
       <div className="row-words">
         <span className="row-title">{name}</span>
         <span className="hint">{facts.join(' · ')}</span>
-        <span className="hint">{permissions.join(', ')}</span>
+        <Permissions names={permissions} />
       </div>
       <Badge variant="light" color={STATUS_COLOURS[status]}>
         {status}

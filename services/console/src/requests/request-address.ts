@@ -1,3 +1,5 @@
+import { isoTimeOf } from '../ui/local-time.ts';
+
 /** What the list of requests shows, as the address of the page has it. Empty texts mean all. */
 export type RequestAddress = {
   view: '' | 'errors';
@@ -26,8 +28,8 @@ export function readRequestAddress(search: string): RequestAddress {
     keyId: text('keyId'),
     code: text('code'),
     requestId: text('requestId'),
-    from: timeOf(text('from')) === undefined ? '' : text('from'),
-    to: timeOf(text('to')) === undefined ? '' : text('to'),
+    from: isoTimeOf(text('from')) === undefined ? '' : text('from'),
+    to: isoTimeOf(text('to')) === undefined ? '' : text('to'),
   };
 }
 
@@ -38,7 +40,7 @@ export function writeRequestAddress(address: RequestAddress): string {
 
 /** The parameters of the API for the list or, without the request id, for the groups. Fields of the page have local times. */
 export function queryOf({ status, method, path, keyId, code, from, to }: RequestAddress) {
-  const [createdAfter, createdBefore] = [timeOf(from), timeOf(to)];
+  const [createdAfter, createdBefore] = [isoTimeOf(from), isoTimeOf(to)];
   return {
     ...(status !== '' && { status }),
     ...(method !== '' && { method }),
@@ -48,9 +50,4 @@ export function queryOf({ status, method, path, keyId, code, from, to }: Request
     ...(createdAfter !== undefined && { createdAfter }),
     ...(createdBefore !== undefined && { createdBefore }),
   };
-}
-
-function timeOf(local: string): string | undefined {
-  const time = new Date(local);
-  return local === '' || Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }

@@ -5,6 +5,8 @@ import { api } from '../api/api.ts';
 import { Age } from '../ui/age.tsx';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { Loading } from '../ui/loading.tsx';
+import { useNow } from '../ui/now.ts';
+import { ErrorTrend } from './error-trend.tsx';
 import { queryOf, type RequestAddress, readRequestAddress } from './request-address.ts';
 import { StatusCode } from './request-list.tsx';
 import '../ui/log-rows.css';
@@ -36,7 +38,8 @@ export function RequestErrors({ address, onChange }: Props) {
 }
 
 function ErrorRow({ group, onChange }: { group: Schemas['RequestError']; onChange: Props['onChange'] }) {
-  const { code, status, method, route, count, lastAt } = group;
+  const now = useNow();
+  const { code, status, method, route, count, lastAt, daily } = group;
   const words = `${code ?? status}: ${method} ${route}`;
   const show = () =>
     onChange({
@@ -52,6 +55,7 @@ function ErrorRow({ group, onChange }: { group: Schemas['RequestError']; onChang
       <span className="row-title" title={words}>
         {words}
       </span>
+      <ErrorTrend daily={daily} now={now} />
       <span className="row-number hint">{count === 1 ? '1 request' : `${count} requests`}</span>
       <Age time={lastAt} className="row-number hint" />
       <Button size="xs" variant="default" onClick={show} aria-label={`Show the requests with ${words}`}>

@@ -11,6 +11,7 @@ import { formatAge, formatTime } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
 import { useNow } from '../ui/now.ts';
 import { PageTitle } from '../ui/page-title.tsx';
+import { Permissions } from '../ui/permissions.tsx';
 import { browserWords } from './browser-words.ts';
 
 type Entry = Schemas['ConsoleSessionEntry'];
@@ -62,11 +63,12 @@ function SessionRow({ entry }: { entry: Entry }) {
   const now = useNow();
   const { name, email, userAgent, environments, permissions, administrator, current } = entry;
   const facts = [
+    environments.join(' and '),
+    ...(administrator ? ['administrator'] : []),
     `last request ${formatAge(entry.lastSeenAt, now)}`,
     `signed in ${formatTime(entry.createdAt)}`,
     `expires ${formatTime(entry.idleExpiresAt)} without another request`,
   ];
-  const rights = [...environments, ...permissions, ...(administrator ? ['administrator'] : [])];
   return (
     <li>
       <div className="row-words">
@@ -74,7 +76,7 @@ function SessionRow({ entry }: { entry: Entry }) {
         {email !== null && email !== name && <span className="hint">{email}</span>}
         <span className="hint">{facts.join(' · ')}</span>
         <span className="hint">{browserWords(userAgent)}</span>
-        <span className="hint">{rights.join(', ')}</span>
+        <Permissions names={permissions} />
       </div>
       {current && <Badge variant="light">This session</Badge>}
       {can('api_keys:write') && <EndSession entry={entry} />}

@@ -5,6 +5,7 @@ import Menu from 'lucide-react/icons/menu';
 import Search from 'lucide-react/icons/search';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
+import { useRecordedVisits } from '../home/last-visit.ts';
 import { type Page, pagesFor, shortcutOf } from '../navigation.ts';
 import { Palette } from '../palette/palette.tsx';
 import { opensPalette } from '../palette/palette-key.ts';
@@ -33,6 +34,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const close = () => setOverlay(undefined);
   useEffect(refuseDroppedFiles, []);
   useEffect(listenToShortcuts, []);
+  useRecordedVisits(session.workspace.id);
   useShortcut('?', 'Show this help', () => setOverlay('shortcuts'));
   usePaletteKey(overlay === 'palette', () => setOverlay(overlay === 'palette' ? undefined : 'palette'));
   useEffect(() => setOverlay((open) => (open === 'menu' ? undefined : open)), [path]);

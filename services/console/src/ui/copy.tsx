@@ -1,42 +1,67 @@
 import { Button } from '@mantine/core';
-import { useEffect, useId, useRef, useState } from 'react';
+import { type Ref, useId, useRef } from 'react';
+import { endsOf } from './ends.ts';
+import { select, useCopy } from './use-copy.ts';
 
-/** How long the outcome is shown. */
-const SHOWN_MS = 5000;
+type CopyProps = { label: string; value: string };
 
-/** A text that can be copied. Without permission for the clipboard (plain http), the button selects the text. */
-export function Copy({ label, value }: { label: string; value: string }) {
+/** A text that can be copied. If one line is too long for the page, its middle is left out, not its end. */
+export function Copy({ label, value }: CopyProps) {
   const id = useId();
-  const field = useRef<HTMLTextAreaElement>(null);
-  const [outcome, setOutcome] = useState({ of: value, words: '' });
-  useEffect(() => {
-    if (outcome.words === '') return;
-    const timer = setTimeout(() => setOutcome({ ...outcome, words: '' }), SHOWN_MS);
-    return () => clearTimeout(timer);
-  }, [outcome]);
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(value);
-      setOutcome({ of: value, words: 'Copied' });
-    } catch {
-      field.current?.select();
-      setOutcome({ of: value, words: 'Selected: copy it with the keyboard' });
-    }
-  };
+  const field = useRef<HTMLElement>(null);
+  const { copy, words } = useCopy(value, field);
+  const Field = value.includes('\n') ? Lines : Line;
   return (
     <div className="copy">
-      <label htmlFor={id} className="label">
-        {label}
-      </label>
+      <div className="copy-head">
+        <span id={id} className="label">
+          {label}
+        </span>
+        <span role="status" className="hint">
+          {words}
+        </span>
+      </div>
       <div className="copy-row">
-        <textarea id={id} ref={field} readOnly value={value} rows={value.split('\n').length} wrap="off" />
-        <Button size="xs" variant="default" onClick={() => void copy()} aria-label={`Copy: ${label}`}>
+        <Field labelId={id} value={value} ref={field} />
+        <Button size="xs" variant="default" onClick={copy} aria-label={`Copy: ${label}`}>
           Copy
         </Button>
       </div>
-      <div role="status" className="hint">
-        {outcome.of === value && outcome.words}
-      </div>
+    </div>
+  );
+}
+
+type FieldProps = { labelId: string; value: string; ref: Ref<HTMLElement> };
+
+function Lines({ labelId, value, ref }: FieldProps) {
+  return (
+    <textarea
+      ref={ref as Ref<HTMLTextAreaElement>}
+      aria-labelledby={labelId}
+      readOnly
+      value={value}
+      rows={value.split('\n').length}
+      wrap="off"
+    />
+  );
+}
+
+function Line({ labelId, value, ref }: FieldProps) {
+  const { beginning, end } = endsOf(value);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: an input can leave out only the end of its text.
+    <div
+      ref={ref as Ref<HTMLDivElement>}
+      className="copy-line"
+      role="textbox"
+      aria-readonly
+      aria-labelledby={labelId}
+      tabIndex={0}
+      title={value}
+      onFocus={({ currentTarget }) => select(currentTarget)}
+    >
+      <span className="copy-beginning">{beginning}</span>
+      <span>{end}</span>
     </div>
   );
 }

@@ -49,5 +49,5 @@ export function formatDay(time: string): string {
 
 /** The time of day to the second, in the form and the zone of the browser. */
 export function formatClock(time: string): string {
-  return new Date(time).toLocaleTimeString();
+  return new Date(time).toLocaleTimeString(undefined, { timeStyle: 'medium' });
 }

@@ -1,5 +1,6 @@
 import { Group, Title } from '@mantine/core';
 import { type ReactNode, useId } from 'react';
+import './section.css';
 
 /** A part of a page with its heading, and at the end of the heading what can be done there. */
 export function Section({

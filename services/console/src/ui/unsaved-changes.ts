@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 
 /** The part of the Navigation API that is used here. */
 type Navigation = EventTarget & { currentEntry: unknown };
-type NavigateEvent = Event & { destination: { sameDocument: boolean } };
+type NavigateEvent = Event & { destination: { sameDocument: boolean; url: string } };
 
 const QUESTION = 'Discard the changes that are not saved?';
 
@@ -17,9 +17,10 @@ export function useUnsavedChanges(isDirty: boolean): void {
   useEffect(() => {
     if (!isDirty) return;
     const onNavigate = (event: Event) => {
-      if (event.cancelable && (event as NavigateEvent).destination.sameDocument && !confirmDiscard()) {
-        event.preventDefault();
-      }
+      const { sameDocument, url } = (event as NavigateEvent).destination;
+      // Another tab of the page keeps the form.
+      const isElsewhere = new URL(url).pathname !== location.pathname;
+      if (event.cancelable && sameDocument && isElsewhere && !confirmDiscard()) event.preventDefault();
     };
     const onBeforeUnload = (event: BeforeUnloadEvent) => event.preventDefault();
     // Browsers without the Navigation API ask only before the page is closed.

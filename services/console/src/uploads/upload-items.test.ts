@@ -39,6 +39,7 @@ test('what has arrived is shown last, each part in its order', () => {
     { type: 'failed', id: 2, error: 'lost' },
   );
   expect(activeFirst(items).map(({ id }) => id)).toEqual([2, 4, 5, 1, 3]);
+  expect(activeFirst(reduce(items, { type: 'started', id: 5 })).map(({ id }) => id)).toEqual([5, 2, 4, 1, 3]);
 });
 
 test('a failed file keeps its video and can be retried', () => {

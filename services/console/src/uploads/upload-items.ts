@@ -43,10 +43,20 @@ export type Action =
   | { type: 'all-resumed'; from: 'paused' | 'failed' }
   | { type: 'ticked'; seconds: number };
 
-/** The items in the order of the panel: what arrives or needs somebody first, then what has arrived. */
+/** The order of the panel: what arrives, what needs somebody, what waits, and what has arrived. */
+const ORDER: readonly Item['state'][] = [
+  'sending',
+  'failed',
+  'unfinished',
+  'ended',
+  'paused',
+  'waiting',
+  'sent',
+];
+
+/** The items in the order of the panel. */
 export function activeFirst(items: readonly Item[]): Item[] {
-  const hasArrived = ({ state }: Item) => state === 'sent';
-  return [...items.filter((item) => !hasArrived(item)), ...items.filter(hasArrived)];
+  return items.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
 }
 
 /** Uploads at the same time. A browser has six connections to an origin over HTTP/1.1. */

@@ -1,29 +1,53 @@
 import { Button } from '@mantine/core';
+import ChevronDown from 'lucide-react/icons/chevron-down';
+import ChevronUp from 'lucide-react/icons/chevron-up';
+import X from 'lucide-react/icons/x';
 import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { paths } from '../paths.ts';
+import { IconButton } from '../ui/icon-button.tsx';
 import { paceWords } from './progress-words.ts';
 import { activeFirst, canPause, summaryOf } from './upload-items.ts';
 import { UploadRow } from './upload-row.tsx';
 import { useUploadItems, useUploadQueue } from './uploads-provider.tsx';
 
-/** The files of the upload queue, also those that were sent or have failed. Shows nothing while the queue is empty. */
+/**
+ * The files of the upload queue: what is active first. One line while it is folded. Shows nothing while the queue is empty, and once everything
+ * has arrived, only on the list of videos.
+ */
 export function UploadsPanel() {
   const queue = useUploadQueue();
   const items = useUploadItems(queue);
   const [isOpen, setIsOpen] = useState(true);
+  const [path] = useLocation();
   const summary = summaryOf(items);
+  const isDone = items.every(({ state }) => state === 'sent');
+  const isShown = items.length > 0 && (!isDone || path === paths.videos);
   return (
     <>
       <div role="status" className="only-for-readers">
         {summary}
       </div>
-      {items.length > 0 && (
-        <section className="uploads" aria-label="Uploads">
+      {isShown && (
+        <section className="uploads" aria-label="Uploads" data-open={isOpen}>
           <div className="uploads-head">
-            <div className="uploads-summary" aria-hidden>
-              <span>{summary}</span>
-              <span className="hint">{paceWords(items).join(' · ')}</span>
-            </div>
-            <div className="buttons">
+            <span className="uploads-summary" aria-hidden>
+              {summary}
+            </span>
+            <span className="hint" aria-hidden>
+              {paceWords(items).join(' · ')}
+            </span>
+            <IconButton
+              label={isOpen ? 'Hide files' : 'Show files'}
+              Icon={isOpen ? ChevronDown : ChevronUp}
+              onClick={() => setIsOpen(!isOpen)}
+              aria-expanded={isOpen}
+              aria-controls="upload-rows"
+            />
+            {isDone && <IconButton label="Clear uploaded" Icon={X} onClick={queue.clear} />}
+          </div>
+          {isOpen && !isDone && (
+            <div className="buttons uploads-actions">
               {items.some(canPause) && <HeadButton onClick={queue.pauseAll}>Pause all</HeadButton>}
               {items.some(({ state }) => state === 'paused') && (
                 <HeadButton onClick={queue.resumeAll}>Resume all</HeadButton>
@@ -34,17 +58,8 @@ export function UploadsPanel() {
               {items.some(({ state }) => state === 'sent') && (
                 <HeadButton onClick={queue.clear}>Clear uploaded</HeadButton>
               )}
-              <Button
-                size="compact-sm"
-                variant="default"
-                onClick={() => setIsOpen(!isOpen)}
-                aria-expanded={isOpen}
-                aria-controls="upload-rows"
-              >
-                {isOpen ? 'Hide files' : 'Show files'}
-              </Button>
             </div>
-          </div>
+          )}
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long list scrolls, also by keyboard. */}
           <ul id="upload-rows" tabIndex={0} aria-label="Files" hidden={!isOpen}>
             {activeFirst(items).map((item) => (

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { firstDay, readAddress, rowsOf, toCsv, usedPercent } from './figures.ts';
+import { firstDay, periodWords, readAddress, rowsOf, toCsv, usedPercent } from './figures.ts';
 
 const DAYS = [
   { date: '2026-10-30', storageBytes: null, transcodedMinutes: 1.5, bandwidthBytes: 10 },
@@ -56,4 +56,11 @@ test.each([
   [5, null, null],
 ])('%d of %p are %p per cent', (used, limit, percent) => {
   expect(usedPercent(used, limit)).toBe(percent);
+});
+
+test('a period in words is of its day or month in UTC', () => {
+  const day = new Date(2026, 10, 1).toLocaleDateString(undefined, { dateStyle: 'medium' });
+  expect(periodWords('2026-11-01')).toBe(day);
+  expect(periodWords('2026-11')).toMatch(/2026/);
+  expect(periodWords('2026-11')).not.toMatch(/\b0?1\b/);
 });

@@ -50,6 +50,13 @@ export function secondsOf(period: string): number {
   return Date.parse(period) / 1000;
 }
 
+/** A day or month in the form of the browser. */
+export function periodWords(period: string): string {
+  const isDay = period.length === 'YYYY-MM-DD'.length;
+  const form = isDay ? ({ dateStyle: 'medium' } as const) : ({ month: 'short', year: 'numeric' } as const);
+  return new Date(period).toLocaleDateString(undefined, { ...form, timeZone: 'UTC' });
+}
+
 /** The rows as CSV (RFC 4180). No field can be a formula, because each is a number or a date. */
 export function toCsv(rows: readonly Row[]): string {
   const lines = rows.map(({ period, storageBytes, transcodedMinutes, bandwidthBytes }) =>

@@ -38,7 +38,8 @@ type LimitProps = {
   more?: string;
 };
 
-function Limit({ name, used, limit, format, more = '' }: LimitProps) {
+/** A quota, and what is used of it. An entry of a list with the class `limits`. */
+export function Limit({ name, used, limit, format, more = '' }: LimitProps) {
   const percent = usedPercent(used, limit);
   return (
     <li>

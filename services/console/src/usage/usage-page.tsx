@@ -6,12 +6,12 @@ import { api } from '../api/api.ts';
 import { pollInterval } from '../api/live.ts';
 import { paths } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
+import { Chart } from '../ui/chart.tsx';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { formatBytes } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
-import { Chart } from './chart.tsx';
-import { firstDay, MONTHS, type Row, readAddress, rowsOf, secondsOf, toCsv } from './figures.ts';
+import { firstDay, MONTHS, periodWords, type Row, readAddress, rowsOf, secondsOf, toCsv } from './figures.ts';
 import { formatMinutes, Limits } from './limits.tsx';
 
 const PERIODS = {
@@ -101,6 +101,7 @@ type MeasureProps = {
 
 function Measure({ name, rows, of, format }: MeasureProps) {
   const times = useMemo(() => rows.map(({ period }) => secondsOf(period)), [rows]);
+  const names = useMemo(() => rows.map(({ period }) => period), [rows]);
   const values = useMemo(() => rows.map(of), [rows, of]);
   return (
     <section>
@@ -110,6 +111,7 @@ function Measure({ name, rows, of, format }: MeasureProps) {
       <Chart
         label={`Chart of ${name.toLowerCase()}. The table has the figures.`}
         times={times}
+        names={names}
         values={values}
         format={format}
       />
@@ -138,7 +140,7 @@ function Figures({ rows }: { rows: readonly Row[] }) {
         <tbody>
           {rows.map((row) => (
             <tr key={row.period}>
-              <th scope="row">{row.period}</th>
+              <th scope="row">{periodWords(row.period)}</th>
               {MEASURES.map(({ name, of, format }) => {
                 const value = of(row);
                 return <td key={name}>{value === null ? 'not recorded' : format(value)}</td>;

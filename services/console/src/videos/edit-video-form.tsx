@@ -14,6 +14,9 @@ import {
   patchOf,
 } from './edit-form.ts';
 import { MetadataFields } from './metadata-fields.tsx';
+import { useTags } from './queries.ts';
+import { suggestedTags } from './suggested-tags.ts';
+import { TagSuggestions } from './tag-suggestions.tsx';
 import { TEXT_FIELD_NAMES, TEXT_FIELDS } from './text-fields.ts';
 import { useUpdateVideo } from './update-video.ts';
 
@@ -33,6 +36,8 @@ export function EditVideoForm({ video, onDirty, onCancel, onSaved }: EditVideoFo
   const [original] = useState(video);
   const [values, setValues] = useState(() => editValues(video));
   const [mistakes, setMistakes] = useState<Errors>({});
+  const used = useTags();
+  const [typedTag, setTypedTag] = useState('');
   const update = useUpdateVideo(video.id);
   const patch = patchOf(editValues(original), values);
   const isDirty = Object.keys(patch).length > 0;
@@ -72,8 +77,17 @@ export function EditVideoForm({ video, onDirty, onCancel, onSaved }: EditVideoFo
           description="Press Enter after each tag"
           value={values.tags}
           onChange={(tags) => set({ tags })}
+          searchValue={typedTag}
+          onSearchChange={setTypedTag}
           error={errors.tags}
           maxTags={20}
+        />
+        <TagSuggestions
+          tags={suggestedTags(used, { chosen: values.tags, typed: typedTag })}
+          onChoose={(tag) => {
+            set({ tags: [...values.tags.filter((each) => each !== typedTag.trim()), tag] });
+            setTypedTag('');
+          }}
         />
         <MetadataFields
           entries={values.metadata}

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import { API_URL, paths } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
 import { Copy } from '../ui/copy.tsx';
+import { permissionWords } from '../ui/permission-words.ts';
 
 export function NothingFound() {
   return (
@@ -29,7 +30,7 @@ export function NoVideos() {
       <Text>
         {can('videos:write')
           ? 'Drop a file here. Framelane transcodes it, and you can watch it as soon as it is ready.'
-          : 'Somebody with the permission videos:write can upload one.'}
+          : `Somebody with the permission “${permissionWords('videos:write')}” can upload one.`}
       </Text>
       <Text>A program creates a ticket, with an API key in KEY, and sends the file to its uploadUrl:</Text>
       <Copy label="Ticket for an upload" value={command} />

@@ -5,6 +5,7 @@ import { PeriodFields } from '../ui/period-fields.tsx';
 import { useShortcut } from '../ui/shortcuts.ts';
 import { TypedInput, used } from '../ui/typed-input.tsx';
 import { type ListAddress, readListAddress, STATUSES } from './list-address.ts';
+import { useTags } from './queries.ts';
 import { TEXT_FILTER_NAMES, TEXT_FILTERS } from './text-fields.ts';
 
 type FiltersProps = { address: ListAddress; onChange: (changed: Partial<ListAddress>) => void };
@@ -12,6 +13,7 @@ type FiltersProps = { address: ListAddress; onChange: (changed: Partial<ListAddr
 /** Search, filters and order of the list. */
 export function Filters({ address, onChange }: FiltersProps) {
   const { q, status, from, to, order } = address;
+  const tags = useTags();
   const search = useRef<HTMLInputElement>(null);
   const [isOpen, setIsOpen] = useState(from + to + order !== '');
   useShortcut('/', 'Search', () => search.current?.focus());
@@ -43,10 +45,16 @@ export function Filters({ address, onChange }: FiltersProps) {
           key={name}
           {...TEXT_FILTERS[name]}
           type="search"
+          list={name === 'tag' ? 'used-tags' : undefined}
           value={address[name]}
           onValue={(value) => onChange({ [name]: value })}
         />
       ))}
+      <datalist id="used-tags">
+        {tags.map((tag) => (
+          <option key={tag} value={tag} />
+        ))}
+      </datalist>
       <MoreFilters isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)} />
       <PeriodFields
         type="date"

@@ -45,6 +45,11 @@ export function isFiltered({ q, status, from, to, ...others }: ListAddress): boo
   );
 }
 
+/** The query for all pages, without order. */
+export function toFilter(address: ListAddress) {
+  return toQuery({ ...address, order: '', cursor: '' });
+}
+
 /** The query of the request. A day begins and ends at midnight in the time zone of the browser. */
 export function toQuery({ q, status, from, to, order, cursor, ...texts }: ListAddress) {
   const given = TEXT_FILTER_NAMES.filter((name) => texts[name] !== '');

@@ -1,3 +1,4 @@
+import type { Schemas } from '@framelane/client';
 import { Button } from '@mantine/core';
 import ChevronLeft from 'lucide-react/icons/chevron-left';
 import ChevronRight from 'lucide-react/icons/chevron-right';
@@ -11,12 +12,14 @@ type PagingProps = {
   /** How many videos are shown. */
   count: number;
   nextCursor: string | null;
+  /** Of all pages; undefined until it is known. */
+  total: Schemas['VideoTotal'] | undefined;
   /** Whether the list and `nextCursor` still belong to another address. */
   isLoading: boolean;
 };
 
 /** Which videos of the list are shown, and the way to the others. */
-export function Paging({ address, count, nextCursor, isLoading }: PagingProps) {
+export function Paging({ address, count, nextCursor, total, isLoading }: PagingProps) {
   const [, navigate] = useLocation();
   // How many pages somebody went forward here, so that "Back" is the page before and not another site.
   const depth: number = history.state?.depth ?? 0;
@@ -26,7 +29,7 @@ export function Paging({ address, count, nextCursor, isLoading }: PagingProps) {
   return (
     <nav className="paging" aria-label="Pages of the list">
       <span className="hint">
-        {rangeWords({ count, depth, hasBefore: address.cursor !== '', hasAfter: nextCursor !== null })}
+        {rangeWords({ count, depth, hasBefore: address.cursor !== '', hasAfter: nextCursor !== null, total })}
       </span>
       {address.cursor !== '' && (
         <Button variant="default" leftSection={<ChevronLeft />} onClick={back}>

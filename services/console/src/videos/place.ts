@@ -14,6 +14,11 @@ export function rowId(videoId: string): string {
   return `row-${videoId}`;
 }
 
+/** The id of the video of a link of a row; undefined for the line of a group. */
+export function videoOfRow(link: HTMLElement | undefined): string | undefined {
+  return link?.id.startsWith('row-') ? link.id.slice('row-'.length) : undefined;
+}
+
 /**
  * Goes to where somebody left the list when it is shown again. When another page of the list is shown, goes to its beginning. `key` is the
  * address of what is shown; undefined until something is.

@@ -1,15 +1,15 @@
 import type { Video } from '@framelane/client';
-import { type CSSProperties, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { ErrorAlert } from '../ui/error-alert.tsx';
-import { isPlayable, usePlaybackToken } from './queries.ts';
+import { shapeOf } from './player-shape.ts';
+import { usePlaybackToken } from './queries.ts';
 
-/** The player page in a frame, which another revision replaces. A public video that cannot be played yet shows its progress there; a signed one has no frame yet. */
+/** The player page of a video that can be played, in a frame, which another revision replaces. */
 export function Player({ video, revision }: { video: Video; revision: number }) {
   const { data: token, error, refetch } = usePlaybackToken(video);
   const isSigned = video.playbackPolicy === 'signed';
   // A failed renewal leaves a token that still plays.
   if (error !== null && token === undefined) return <ErrorAlert error={error} retry={() => void refetch()} />;
-  if (isSigned && !isPlayable(video)) return null;
   if (isSigned && token === undefined) return <div className="player" style={shapeOf(video)} />;
   return (
     <Frame
@@ -25,13 +25,6 @@ export function Player({ video, revision }: { video: Video; revision: number }) 
       onExpired={() => void refetch()}
     />
   );
-}
-
-/** The player has the aspect ratio of the video as soon as that is known. */
-function shapeOf({ width, height }: Video): CSSProperties | undefined {
-  return width === null || height === null
-    ? undefined
-    : ({ '--aspect-ratio': width / height } as CSSProperties);
 }
 
 type FrameProps = { video: Video; token: string | undefined; onExpired: () => void };

@@ -1,7 +1,8 @@
 import { useReducedMotion } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { readTiles, spread, type Tile } from './storyboard-tiles.ts';
+import { readTiles, spread } from '../ui/storyboard-tiles.ts';
+import { TileView } from '../ui/tile-view.tsx';
 
 /** How many pictures of a video are shown, and how long each. */
 const PICTURES = 12;
@@ -30,14 +31,10 @@ export function PosterPreview({ storyboard }: { storyboard: string }) {
     return () => clearInterval(timer);
   }, [isStill, tiles.length]);
   const tile = isStill ? tiles[Math.floor(tiles.length / 2)] : tiles[at];
-  return tile === undefined ? null : <TileView tile={tile} />;
-}
-
-function TileView({ tile: { image, x, y, width, height } }: { tile: Tile }) {
-  const scale = Math.min(MAX_WIDTH / width, MAX_HEIGHT / height);
+  if (tile === undefined) return null;
   return (
-    <div className="poster-preview" style={{ width: width * scale, height: height * scale }} aria-hidden>
-      <img src={image} alt="" style={{ transform: `scale(${scale}) translate(${-x}px, ${-y}px)` }} />
+    <div className="poster-preview">
+      <TileView tile={tile} maxWidth={MAX_WIDTH} maxHeight={MAX_HEIGHT} />
     </div>
   );
 }

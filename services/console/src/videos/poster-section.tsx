@@ -10,6 +10,7 @@ import { FileUpload } from '../ui/file-upload.tsx';
 import { formatBytes } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
 import { formatTypedTime } from '../ui/typed-time.ts';
+import { shapeOf } from './player-shape.ts';
 import { playerTime } from './player-time.ts';
 import { Poster } from './poster.tsx';
 import { posterOf } from './poster-file.ts';
@@ -19,7 +20,7 @@ export function PosterSection({ video }: { video: Video }) {
   const { can } = useSession();
   return (
     <Section title="Poster" action={can('videos:write') && <ChangePoster video={video} />}>
-      <Group wrap="nowrap">
+      <Group wrap="nowrap" style={shapeOf(video.poster ?? video)}>
         <Poster video={video} />
         <p className="hint">{posterWords(video)}</p>
       </Group>

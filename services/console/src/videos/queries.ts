@@ -1,10 +1,10 @@
-import { unwrap, type Video } from '@framelane/client';
+import { type Schemas, unwrap, type Video } from '@framelane/client';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../api/api.ts';
 import { videoPollInterval } from '../api/live.ts';
 import { isGone } from '../api/problem.ts';
 import { useSession } from '../sign-in/session.ts';
-import { type ListAddress, toQuery } from './list-address.ts';
+import { type ListAddress, toFilter, toQuery } from './list-address.ts';
 import type { Timeline } from './timeline-words.ts';
 import { renewAfter } from './token-renewal.ts';
 
@@ -19,6 +19,35 @@ export function useVideoPage(address: ListAddress) {
     refetchInterval: ({ state }) => videoPollInterval(state.data?.data ?? []),
   });
 }
+
+/** Milliseconds between two counts. They cost more than a page, so they are polled less often. */
+const TOTAL_MS = 30_000;
+
+/** How many videos are on all pages; undefined until it is known. */
+export function useTotal(address: ListAddress): Schemas['VideoTotal'] | undefined {
+  const { environment } = useSession();
+  const query = { ...toFilter(address), environment, limit: 1, total: true };
+  const { data } = useQuery({
+    queryKey: ['videos', 'total', query],
+    queryFn: ({ signal }) => unwrap(api.GET('/videos', { params: { query }, signal })),
+    refetchInterval: TOTAL_MS,
+  });
+  return data?.total;
+}
+
+/** The tags in use, the most used first; none until they are known. */
+export function useTags(): readonly string[] {
+  const { environment } = useSession();
+  const { data } = useQuery({
+    queryKey: ['videos', 'tags', environment],
+    queryFn: ({ signal }) => api.videos.listTags({ environment }, { signal }),
+    select: (tags) => tags.map(({ tag }) => tag),
+    staleTime: 60_000,
+  });
+  return data ?? NO_TAGS;
+}
+
+const NO_TAGS: readonly string[] = [];
 
 /** One video, which is polled. */
 export function useVideo(id: string) {

@@ -7,7 +7,9 @@ type Shape = { width: number | null; height: number | null };
 export function playerHtml(url: string, title: string, shape: Shape): string {
   const [source, name] = [url, title].map((text) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;'));
   const { width, height } = sizeOf(shape);
-  return `<iframe src="${source}" title="${name}" width="${width}" height="${height}" style="border:0" allow="autoplay; fullscreen; picture-in-picture"></iframe>`;
+  return `<iframe src="${source}"
+  title="${name}" width="${width}" height="${height}" style="border:0"
+  allow="autoplay; fullscreen; picture-in-picture"></iframe>`;
 }
 
 function sizeOf({ width, height }: Shape): { width: number; height: number } {

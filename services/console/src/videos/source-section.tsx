@@ -1,23 +1,25 @@
 import type { Video } from '@framelane/client';
-import { Button, Group, Text } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/api.ts';
 import { API_URL } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
 import { Confirm } from '../ui/confirm.tsx';
+import { Fact, Facts } from '../ui/facts.tsx';
 import { formatTime } from '../ui/format.ts';
 import { Section } from '../ui/section.tsx';
 
-/** The uploaded file: how long it is kept, its download and its deletion. */
+/** The uploaded file: its format, how long it is kept, its download and its deletion. */
 export function SourceSection({ video }: { video: Video }) {
   const { can, workspace } = useSession();
   const { stored, deletedAt } = video.sourceFile;
-  if (!stored && deletedAt === null) return null;
+  if (!stored && deletedAt === null && video.source === null) return null;
   const isFinal = video.status === 'ready' || video.status === 'failed';
   return (
     <Section title="Uploaded file">
-      <Text size="sm">{sourceWords(video)}</Text>
+      {(stored || deletedAt !== null) && <p className="hint">{sourceWords(video)}</p>}
+      {video.source !== null && <FormatFacts source={video.source} />}
       {stored && can('videos:read') && can('videos:write') && (
         <Group mt="xs">
           <Button
@@ -33,6 +35,20 @@ export function SourceSection({ video }: { video: Video }) {
         </Group>
       )}
     </Section>
+  );
+}
+
+function FormatFacts({ source }: { source: NonNullable<Video['source']> }) {
+  return (
+    <Facts>
+      <Fact name="Format">{source.container}</Fact>
+      <Fact name="Codecs">
+        {source.videoCodec ?? 'no video'}, {source.audioCodec ?? 'no audio'}
+      </Fact>
+      <Fact name="SHA-256">
+        <span className="small-code">{source.sha256}</span>
+      </Fact>
+    </Facts>
   );
 }
 
@@ -58,7 +74,7 @@ function DeleteSource({ video: { id, status } }: { video: Video }) {
         action={() => api.videos.deleteSource(id)}
         onDone={() => queries.invalidateQueries({ queryKey: ['videos'] })}
       >
-        {`The file is deleted at once. This cannot be undone. ${effect}`}
+        {`The file is deleted at once. This can't be undone. ${effect}`}
       </Confirm>
     </>
   );

@@ -5,7 +5,7 @@ import { formatTime } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
 import { Section } from '../ui/section.tsx';
 import { useTimeline } from './queries.ts';
-import { timelineWords } from './timeline-words.ts';
+import { entryTime, timelineWords } from './timeline-words.ts';
 
 /** The timeline of a video, oldest entry first. */
 export function TimelineSection({ video }: { video: Video }) {
@@ -17,14 +17,14 @@ export function TimelineSection({ video }: { video: Video }) {
       {showsError && <ErrorAlert error={error} retry={() => void refetch()} />}
       {data === undefined && error === null && <Loading rows={2} />}
       <ol className="timeline">
-        {data?.entries.map((entry) => (
+        {data?.entries.map((entry, at) => (
           <li
             key={`${entry.type} ${entry.attempt?.number} ${entry.at}`}
             data-type={entry.attempt?.outcome ?? entry.type}
           >
             <span>{timelineWords(entry, video, data.loadedAt)}</span>
-            <time className="hint" dateTime={entry.at}>
-              {formatTime(entry.at)}
+            <time className="hint" dateTime={entry.at} title={formatTime(entry.at)}>
+              {entryTime(entry.at, data.entries[at - 1]?.at)}
             </time>
           </li>
         ))}

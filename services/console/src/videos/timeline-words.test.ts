@@ -1,6 +1,6 @@
 import type { Schemas, Video } from '@framelane/client';
 import { expect, test } from '@jest/globals';
-import { stageOf, timelineWords } from './timeline-words.ts';
+import { entryTime, stageOf, timelineWords } from './timeline-words.ts';
 
 const AT = '2026-11-22T10:00:00.000Z';
 const NOW = Date.parse(AT) + 60_000;
@@ -81,4 +81,11 @@ test('the stage says what happens, how far it is, and what comes next', () => {
     percent: 25,
     now: expect.stringMatching(/^Framelane fetches the file: 25 %\. Try 1 failed; the next one begins at /),
   });
+});
+
+test('an entry has the day of its time, unless the entry before it has the same', () => {
+  const day = /2026/;
+  expect(entryTime(AT, undefined)).toMatch(day);
+  expect(entryTime('2026-11-22T10:00:05.000Z', AT)).toMatch(/^\d?\d:\d\d:05( [AP]M)?$/u);
+  expect(entryTime('2026-11-24T10:00:05.000Z', AT)).toMatch(day);
 });

@@ -1,5 +1,5 @@
 import type { Schemas, Video } from '@framelane/client';
-import { formatClock, formatTime, formatTimeLeft } from '../ui/format.ts';
+import { formatClock, formatDay, formatTime, formatTimeLeft } from '../ui/format.ts';
 import { importPercent } from './video-words.ts';
 
 type Entry = Schemas['TimelineEntry'];
@@ -28,6 +28,12 @@ export function timelineWords({ type, at, attempt }: Entry, video: Video, loaded
     case 'source_deleted':
       return 'Uploaded file deleted';
   }
+}
+
+/** The time of an entry, with the day unless the entry before it is of the same one. To the second, because entries are close together. */
+export function entryTime(at: string, before: string | undefined): string {
+  const isSameDay = before !== undefined && formatDay(before) === formatDay(at);
+  return isSameDay ? formatClock(at) : formatTime(at);
 }
 
 function outcomeWords(start: string, { outcome, endedAt }: Schemas['TimelineAttempt']): string {

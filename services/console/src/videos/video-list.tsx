@@ -1,84 +1,89 @@
-import type { Video } from '@framelane/client';
-import { Button, Checkbox } from '@mantine/core';
-import { type RefObject, useRef, useState } from 'react';
+import type { Schemas, Video } from '@framelane/client';
+import { Fragment, type RefObject, useCallback, useRef, useState } from 'react';
 import { paths } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
 import { useShortcut } from '../ui/shortcuts.ts';
 import { useToast } from '../ui/toasts.tsx';
-import { type BulkAction, BulkDialog } from './bulk-dialog.tsx';
-import { type ListAddress, writeListAddress } from './list-address.ts';
+import { useLatest } from '../ui/use-latest.ts';
+import { BulkDialog } from './bulk-dialog.tsx';
+import type { BulkAction } from './bulk-tasks.ts';
+import { FailureGroupRow } from './failure-group-row.tsx';
+import { isGroup, withGroups } from './failure-groups.ts';
+import { type ListAddress, readListAddress, writeListAddress } from './list-address.ts';
+import { ListHead } from './list-head.tsx';
+import { videoOfRow } from './place.ts';
+import { useSelection } from './selection.ts';
 import { VideoRow } from './video-row.tsx';
 
 type VideoListProps = {
   ref: RefObject<HTMLUListElement | null>;
   videos: readonly Video[];
+  /** Of all pages; undefined until it is known. */
+  total: Schemas['VideoTotal'] | undefined;
   address: ListAddress;
   /** Whether the videos are still those of the previous page or filter. */
   isLoading: boolean;
 };
 
-const NOTHING: ReadonlySet<string> = new Set();
-
 /** The rows of a page, and the bulk actions. */
-export function VideoList({ ref, videos, address, isLoading }: VideoListProps) {
+export function VideoList({ ref, videos, total, address, isLoading }: VideoListProps) {
   const { can } = useSession();
   const toast = useToast();
-  const canWrite = can('videos:write');
   const key = writeListAddress(address);
-  // Only videos of the current page are selected, so that nobody changes videos that are not shown.
-  const [selection, setSelection] = useState({ key, ids: NOTHING });
+  const selection = useSelection(key, videos);
+  const usable = can('videos:write') ? selection : undefined;
   const [bulk, setBulk] = useState<{ action: BulkAction; videos: readonly Video[] }>();
   const opener = useRef<Element>(null);
-  const selected = videos.filter(({ id }) => selection.key === key && selection.ids.has(id));
-  const select = (ids: Iterable<string>) => setSelection({ key, ids: new Set(ids) });
-  const toggle = (id: string) => {
-    const ids = selected.map((video) => video.id);
-    select(ids.includes(id) ? ids.filter((each) => each !== id) : [...ids, id]);
+  const [open, setOpen] = useState<readonly string[]>([]);
+  const begin = (action: BulkAction, chosen: readonly Video[], button: Element) => {
+    opener.current = button;
+    setBulk({ action, videos: chosen });
   };
-  useRowShortcuts(videos, canWrite ? toggle : null);
+  const toggle = useLatest((id: string) => selection.toggle([id]));
+  // Rows show it, so it changes with the address.
+  const addressOfTag = useCallback(
+    (tag: string) => paths.videos + writeListAddress({ ...readListAddress(key), tag, cursor: '' }),
+    [key],
+  );
+  const row = (video: Video, isMember: boolean) => (
+    <VideoRow
+      key={video.id}
+      video={video}
+      isMember={isMember}
+      addressOfTag={addressOfTag}
+      isSelected={selection.has(video.id)}
+      onToggle={usable && toggle}
+    />
+  );
+  useRowShortcuts(usable && toggle);
   return (
     <div>
-      {canWrite && (
-        <div className="list-head">
-          <Checkbox
-            label={selected.length === 0 ? 'Select all' : `${selected.length} selected`}
-            checked={selected.length === videos.length}
-            indeterminate={selected.length > 0 && selected.length < videos.length}
-            onChange={({ currentTarget }) => select(currentTarget.checked ? videos.map(({ id }) => id) : [])}
-          />
-          {selected.length > 0 && (
-            <div className="bulk">
-              {BULK_BUTTONS.map(({ action, name, color }) => (
-                <Button
-                  key={action}
-                  size="xs"
-                  variant={color === 'red' ? 'outline' : 'default'}
-                  color={color}
-                  onClick={({ currentTarget }) => {
-                    opener.current = currentTarget;
-                    setBulk({ action, videos: selected });
-                  }}
-                >
-                  {name}
-                </Button>
-              ))}
-            </div>
-          )}
-        </div>
+      {usable && (
+        <ListHead address={address} videos={videos} total={total} selection={usable} onAction={begin} />
       )}
       <ul className="rows video-rows" ref={ref} tabIndex={-1} aria-label="Videos" aria-busy={isLoading}>
-        {videos.map((video) => (
-          <VideoRow
-            key={video.id}
-            video={video}
-            addressOfTag={(tag) => paths.videos + writeListAddress({ ...address, tag, cursor: '' })}
-            selection={
-              canWrite
-                ? { isSelected: selected.includes(video), onToggle: () => toggle(video.id) }
-                : undefined
-            }
-          />
-        ))}
+        {withGroups(videos).map((entry) =>
+          isGroup(entry) ? (
+            <Fragment key={entry.key}>
+              <FailureGroupRow
+                group={entry}
+                isOpen={open.includes(entry.key)}
+                onToggle={() =>
+                  setOpen(
+                    open.includes(entry.key)
+                      ? open.filter((each) => each !== entry.key)
+                      : [...open, entry.key],
+                  )
+                }
+                selection={usable}
+                onRetry={(button) => begin('retry', entry.videos, button)}
+              />
+              {open.includes(entry.key) && entry.videos.map((video) => row(video, true))}
+            </Fragment>
+          ) : (
+            row(entry, false)
+          ),
+        )}
       </ul>
       {bulk && (
         <BulkDialog
@@ -92,7 +97,8 @@ export function VideoList({ ref, videos, address, isLoading }: VideoListProps) {
                 ? opener.current.focus()
                 : (ref.current ?? document.getElementById('content'))?.focus(),
             );
-            select(selected.filter((video) => !done.some(({ id }) => id === video.id)).map(({ id }) => id));
+            const changed = new Set(done.map(({ id }) => id));
+            selection.select(selection.selected.map(({ id }) => id).filter((id) => !changed.has(id)));
           }}
         />
       )}
@@ -100,14 +106,8 @@ export function VideoList({ ref, videos, address, isLoading }: VideoListProps) {
   );
 }
 
-const BULK_BUTTONS = [
-  { action: 'add', name: 'Add tags', color: 'gray' },
-  { action: 'remove', name: 'Remove tags', color: 'gray' },
-  { action: 'delete', name: 'Delete', color: 'red' },
-] as const;
-
 /** `j` and `k` move between the rows, `x` selects one. Enter follows its link. */
-function useRowShortcuts(videos: readonly Video[], toggle: ((id: string) => void) | null): void {
+function useRowShortcuts(toggle: ((id: string) => void) | undefined): void {
   const links = () => [...document.querySelectorAll<HTMLElement>('.rows .row-title')];
   const current = () => links().findIndex((link) => link.closest('li')?.contains(document.activeElement));
   const move = (by: 1 | -1) => {
@@ -117,8 +117,8 @@ function useRowShortcuts(videos: readonly Video[], toggle: ((id: string) => void
   useShortcut('j', 'Next video', () => move(1));
   useShortcut('k', 'Previous video', () => move(-1));
   const toggleCurrent = () => {
-    const video = videos[current()];
-    if (video !== undefined) toggle?.(video.id);
+    const id = videoOfRow(links()[current()]);
+    if (id !== undefined) toggle?.(id);
   };
-  useShortcut('x', 'Select the video', toggle && toggleCurrent);
+  useShortcut('x', 'Select the video', toggle === undefined ? null : toggleCurrent);
 }

@@ -1,6 +1,7 @@
 import type { Video } from '@framelane/client';
 import { Anchor, Checkbox } from '@mantine/core';
 import LockKeyhole from 'lucide-react/icons/lock-keyhole';
+import { memo } from 'react';
 import { Link } from 'wouter';
 import { paths } from '../paths.ts';
 import { Age } from '../ui/age.tsx';
@@ -8,25 +9,27 @@ import { formatBytes, formatDuration } from '../ui/format.ts';
 import { leaveAt, rowId } from './place.ts';
 import { Poster } from './poster.tsx';
 import { StatusBadge } from './status-badge.tsx';
+import './tags.css';
 
 type VideoRowProps = {
   video: Video;
+  /** Whether the line of a group is above it. */
+  isMember: boolean;
   /** The address of the list with a tag as its filter. */
   addressOfTag: (tag: string) => string;
-  /** Undefined for somebody who cannot change videos. */
-  selection: { isSelected: boolean; onToggle: () => void } | undefined;
+  isSelected: boolean;
+  /** Selects the video or not. Undefined for somebody who cannot change videos. */
+  onToggle: ((id: string) => void) | undefined;
 };
 
-export function VideoRow({ video, addressOfTag, selection }: VideoRowProps) {
+/** A video in one line. It renders only when its own properties change: a selection changes one row, not the whole page. */
+export const VideoRow = memo(function VideoRow(props: VideoRowProps) {
+  const { video, isMember, addressOfTag, isSelected, onToggle } = props;
   const { id, title, duration, size, createdAt, playbackPolicy, tags, audioOnly, error } = video;
   return (
-    <li data-selected={selection?.isSelected}>
-      {selection && (
-        <Checkbox
-          aria-label={`Select ${title}`}
-          checked={selection.isSelected}
-          onChange={selection.onToggle}
-        />
+    <li className={isMember ? 'member' : undefined} data-selected={isSelected}>
+      {onToggle && (
+        <Checkbox aria-label={`Select ${title}`} checked={isSelected} onChange={() => onToggle(id)} />
       )}
       <Poster video={video} />
       <div className="row-words">
@@ -74,4 +77,4 @@ export function VideoRow({ video, addressOfTag, selection }: VideoRowProps) {
       <StatusBadge video={video} />
     </li>
   );
-}
+});

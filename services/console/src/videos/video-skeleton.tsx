@@ -4,10 +4,13 @@ import { Skeleton } from '@mantine/core';
 export function VideoSkeleton() {
   return (
     <div className="loading" role="status" aria-label="Loading">
-      <Skeleton height={24} width={96} mb="md" />
-      <Skeleton height={36} width="50%" mb="md" />
+      <Skeleton height={20} width={72} mb="xs" />
+      <Skeleton height={32} width="50%" mb="xs" />
       <div className="video-columns">
-        <Skeleton height="auto" className="player" />
+        <div className="video-main playback">
+          <Skeleton height="auto" className="player" />
+          <Skeleton height={36} />
+        </div>
         <Skeleton height={320} />
       </div>
     </div>

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { adviceFor, statusIcon, statusWords } from './video-words.ts';
+import { adviceFor, statusIcon, statusName, statusWords } from './video-words.ts';
 
 test('each status has a label; `processing` includes the percentage', () => {
   const words = (status: 'uploading' | 'processing' | 'ready' | 'failed') =>
@@ -8,6 +8,19 @@ test('each status has a label; `processing` includes the percentage', () => {
   expect(words('processing')).toBe('Processing 40 %');
   expect(words('ready')).toBe('Ready');
   expect(words('failed')).toBe('Failed');
+});
+
+test('the name of a status has no progress', () => {
+  const name = (status: 'uploading' | 'processing' | 'ready' | 'failed') =>
+    statusName({ status, import: null });
+  expect((['uploading', 'processing', 'ready', 'failed'] as const).map(name)).toEqual([
+    'Waiting for a file',
+    'Processing',
+    'Ready',
+    'Failed',
+  ]);
+  const imported = { url: '', bytes: 1, totalBytes: 3, tries: 0, nextTryAt: null, failure: null };
+  expect(statusName({ status: 'uploading', import: imported })).toBe('Importing');
 });
 
 test('the label of an import shows its progress', () => {

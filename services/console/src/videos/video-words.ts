@@ -28,6 +28,19 @@ function importWords({ bytes, totalBytes, nextTryAt }: Schemas['VideoImport']): 
   return `Importing ${percent === null ? formatBytes(bytes) : `${percent} %`}`;
 }
 
+/** The status of a video in a word or two. */
+export function statusName(video: Pick<Video, 'status' | 'import'>): string {
+  return STATUS_NAMES[statusIcon(video)];
+}
+
+const STATUS_NAMES: Record<StatusIcon, string> = {
+  waiting: 'Waiting for a file',
+  importing: 'Importing',
+  processing: 'Processing',
+  ready: 'Ready',
+  failed: 'Failed',
+};
+
 /** How much of an import has arrived, in whole percent; null if the server has not sent the length. */
 export function importPercent({
   bytes,

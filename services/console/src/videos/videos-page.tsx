@@ -12,7 +12,7 @@ import { Filters } from './filters.tsx';
 import { isFiltered, type ListAddress, readListAddress, writeListAddress } from './list-address.ts';
 import { Paging } from './paging.tsx';
 import { usePlace } from './place.ts';
-import { useVideoPage } from './queries.ts';
+import { useTotal, useVideoPage } from './queries.ts';
 import { VideoList } from './video-list.tsx';
 import './videos-page.css';
 
@@ -21,6 +21,7 @@ export function VideosPage() {
   const [, navigate] = useLocation();
   const { can } = useSession();
   const { data: page, error, isPlaceholderData, refetch } = useVideoPage(address);
+  const total = useTotal(address);
   const list = useRef<HTMLUListElement>(null);
   usePlace(page === undefined || isPlaceholderData ? undefined : writeListAddress(address), list);
   const change = (changed: Partial<ListAddress>) =>
@@ -38,13 +39,20 @@ export function VideosPage() {
       {page?.data.length === 0 &&
         (isFiltered(address) || address.cursor !== '' ? <NothingFound /> : <NoVideos />)}
       {page !== undefined && page.data.length > 0 && (
-        <VideoList ref={list} videos={page.data} address={address} isLoading={isPlaceholderData} />
+        <VideoList
+          ref={list}
+          videos={page.data}
+          total={total}
+          address={address}
+          isLoading={isPlaceholderData}
+        />
       )}
       {page !== undefined && (
         <Paging
           address={address}
           count={page.data.length}
           nextCursor={page.nextCursor}
+          total={total}
           isLoading={isPlaceholderData}
         />
       )}

@@ -143,7 +143,7 @@ function DeleteWebhook({ id, isOpen, onClose }: DialogProps) {
       onDone={() => queries.invalidateQueries({ queryKey: ['webhooks', 'list'] })}
       onDoneHere={() => navigate(paths.webhooks)}
     >
-      Framelane sends it no more events, and deletes the list of its deliveries. This cannot be undone.
+      Framelane sends it no more events, and deletes the list of its deliveries. This can't be undone.
     </Confirm>
   );
 }

@@ -20,7 +20,9 @@ export function analyticsRoutes(
       const credential = credentialOf(req);
       const { environment = credential.environment } = req.query as AnalyticsQuery;
       const subject = { workspaceId: credential.workspace_id, environment };
-      res.json(await analytics.ofWorkspace(subject, ...periodOf(req)));
+      const [period, options] = periodOf(req);
+      const showsTitles = credential.permissions.includes('videos:read');
+      res.json(await analytics.ofWorkspace(subject, period, { ...options, showsTitles }));
     },
 
     getVideoAnalytics: async (req, res) => {

@@ -7,6 +7,7 @@ import {
   findCounts,
   findFigures,
   findRetention,
+  findTopVideos,
   type NamedCount,
   type Subject,
 } from './analytics.store.ts';
@@ -18,21 +19,30 @@ export type Analytics = components['schemas']['Analytics'];
 
 type Options = { byDay: boolean };
 
+/** The videos of a workspace with the most views that a report has. */
+const TOP_VIDEOS = 10;
+
 /** Reports what was watched. */
 export class AnalyticsService {
   readonly #db: Database;
   readonly #videos: VideosService;
+  readonly #enabled: boolean;
 
-  constructor({ db, videos }: { db: Database; videos: VideosService }) {
+  /** `enabled`: whether viewers are counted now. */
+  constructor({ db, videos, enabled }: { db: Database; videos: VideosService; enabled: boolean }) {
     this.#db = db;
     this.#videos = videos;
+    this.#enabled = enabled;
   }
 
-  /** The figures of all videos of a workspace in one environment. Throws 400 for too many days in a report by day. */
+  /**
+   * The figures of all videos of a workspace in one environment, with the most watched ones, whose titles only some may read. Throws 400 for too many
+   * days in a report by day.
+   */
   ofWorkspace(
     subject: Extract<Subject, { workspaceId: string }>,
     period: UsagePeriod,
-    options: Options,
+    options: Options & { showsTitles: boolean },
   ): Promise<Analytics> {
     return this.#figures(subject, period, options);
   }
@@ -48,19 +58,25 @@ export class AnalyticsService {
   }
 
   /** Reads one state of the database: a roll-up can end between two queries. */
-  async #figures(subject: Subject, period: UsagePeriod, { byDay }: Options): Promise<Analytics> {
+  async #figures(
+    subject: Subject,
+    period: UsagePeriod,
+    { byDay, showsTitles = false }: Options & { showsTitles?: boolean },
+  ): Promise<Analytics> {
     const shownDays = byDay ? everyDay(period) : [];
     const days = outerDays(period);
     const snapshot = this.#db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
-    const { figures, counts, parts } = await snapshot.execute(async (trx) => ({
+    const { figures, counts, parts, top } = await snapshot.execute(async (trx) => ({
       figures: await findFigures(trx, subject, days),
       counts: await findCounts(trx, subject, days),
       parts: 'videoId' in subject ? await findRetention(trx, subject.videoId, days) : undefined,
+      top: 'videoId' in subject ? undefined : await findTopVideos(trx, subject, days, TOP_VIDEOS),
     }));
     const named = (kind: string) => counts.filter((each) => each.kind === kind);
     const ofDay = new Map(figures.map((each) => [each.day, each]));
     const total = totals(figures);
     return {
+      enabled: this.#enabled,
       period: { from: period.from.toISOString(), to: period.to.toISOString() },
       ...total,
       startupTime: startupTimes(named('startup')),
@@ -73,6 +89,15 @@ export class AnalyticsService {
       countries: named('countries').map(({ name, count }) => ({ country: name, views: count })),
       ...(parts && {
         retention: total.views === 0 ? [] : parts.map((part) => percentage(part, total.views)),
+      }),
+      ...(top && {
+        topVideos: top.map(({ videoId, title, views, watchMs, watchedParts }) => ({
+          videoId,
+          title: showsTitles ? title : null,
+          views,
+          watchSeconds: seconds(watchMs),
+          averagePercentage: averagePercentage(watchedParts, views),
+        })),
       }),
       ...(byDay && { days: shownDays.map((day) => ({ date: day, ...totals([ofDay.get(day)]) })) }),
     } as Analytics;
@@ -88,9 +113,14 @@ function totals(days: readonly (FiguresOfDay | undefined)[]) {
     views,
     uniqueViewers: sum('uniqueViewers'),
     watchSeconds: seconds(sum('watchMs')),
-    averagePercentage: views === 0 ? null : percentage(sum('watchedParts') / PARTS, views),
+    averagePercentage: averagePercentage(sum('watchedParts'), views),
     stalls: { count: sum('stalls'), seconds: seconds(sum('stallMs')) },
   };
+}
+
+/** How much of a video a view includes on average; null without views. `watchedParts`: see `FiguresOfDay`. */
+function averagePercentage(watchedParts: number, views: number): number | null {
+  return views === 0 ? null : percentage(watchedParts / PARTS, views);
 }
 
 function startupTimes(counts: readonly NamedCount[]): Analytics['startupTime'] {

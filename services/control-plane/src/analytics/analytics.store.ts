@@ -22,6 +22,15 @@ export type FiguresOfDay = {
 /** How often a name occurs among the `devices`, for example. */
 export type NamedCount = { kind: string; name: string; count: number };
 
+/** The figures of one video of a workspace. */
+export type FiguresOfVideo = {
+  videoId: string;
+  title: string;
+  views: number;
+  watchMs: number;
+  watchedParts: number;
+};
+
 /** The days that have figures, earliest first. */
 export async function findFigures(db: Database, subject: Subject, days: Days): Promise<FiguresOfDay[]> {
   const { rows } = await sql<FiguresOfDay>`
@@ -41,6 +50,27 @@ export async function findCounts(db: Database, subject: Subject, days: Days): Pr
     where ${of(subject, days)}
     group by kinds.key, names.key
     order by count desc, name`.execute(db);
+  return rows;
+}
+
+/** The videos of a workspace with the most views on these days, the most first. */
+export async function findTopVideos(
+  db: Database,
+  subject: Extract<Subject, { workspaceId: string }>,
+  days: Days,
+  limit: number,
+): Promise<FiguresOfVideo[]> {
+  const { rows } = await sql<FiguresOfVideo>`
+    with top as (
+      select video_id, sum(views)::bigint as views, sum(watch_ms)::bigint as watch_ms,
+        sum((select sum(part) from unnest(retention) as part))::bigint as watched_parts
+      from views_daily where ${of(subject, days)}
+      group by video_id having sum(views) > 0
+      order by views desc, video_id limit ${limit}
+    )
+    select video_id as "videoId", title, views, watch_ms as "watchMs", watched_parts as "watchedParts"
+    from top join videos on id = video_id
+    order by views desc, video_id`.execute(db);
   return rows;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readClientData } from './cmcd.ts';
+import { clientDataOfUrl, readClientData } from './cmcd.ts';
 
 const SESSION = '6e2fb550-c457-11e9-bb97-0800200c9a66';
 
@@ -37,4 +37,17 @@ test.each([
 test('what follows something malformed is not read', () => {
   expect(readClientData('sid="a",=,bs')).toEqual({ session: 'a', starved: false });
   expect(readClientData('nor="a\\",sid=\\"b",sid="c"')).toEqual({ session: 'c', starved: false });
+});
+
+test.each([
+  ['/a.ts?CMCD=sid%3D%22x%22%2Cbs', 'sid="x",bs'],
+  ['/a.ts?token=t&CMCD=sid%3D%22x+y%22&other=o', 'sid="x y"'],
+  ['/a.ts?CMCD=', ''],
+  ['/a.ts?CMCD=a#CMCD=b', 'a'],
+  ['/a.ts?CMCD=a&CMCD=b', undefined],
+  ['/a.ts?OTHERCMCD=a', undefined],
+  ['/a.ts?CMCD=%E0%A4%A', undefined],
+  ['/a.ts', undefined],
+])('the client data of %p is %p', (url, data) => {
+  expect(clientDataOfUrl(url)).toBe(data);
 });

@@ -18,6 +18,23 @@ const MAX_CHARACTERS = 2048;
  */
 const ENTRY = / ?([\w.-]+)(?:=("(?:[^"\\]|\\.)*"|[^",]*))?(?:,|$)/y;
 
+/** The query parameter with the client data, up to the next one. */
+const PARAMETER = /[?&]CMCD=([^&#]*)/g;
+
+/**
+ * The value of the query parameter `CMCD` of a URL; undefined if it is missing, not there once, or malformed. Only this one is decoded: reading all of
+ * the query takes three times as long.
+ */
+export function clientDataOfUrl(url: string): string | undefined {
+  const [found, ...others] = url.matchAll(PARAMETER);
+  if (found === undefined || others.length > 0) return undefined;
+  try {
+    return decodeURIComponent((found[1] ?? '').replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Reads the value of the query parameter `CMCD`, or the values of the headers `CMCD-Session` and `CMCD-Status`, joined by commas. Undefined without a
  * session. Reads up to what is malformed. The library of the Streaming Video Technology Alliance reads all keys, and takes ten times as long: more than

@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import type { Metrics } from '../metrics/metrics.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
 import { COUNTED_NETWORKS, WINDOW_SECONDS, WindowCounter } from '../rate-limits/window-counter.ts';
-import { type ClientData, readClientData } from './cmcd.ts';
+import { type ClientData, clientDataOfUrl, readClientData } from './cmcd.ts';
 import type { RequestedSegment } from './segment-times.ts';
 import type { ViewMeter } from './view-meter.ts';
 import { sessionIdOf } from './view-report.ts';
@@ -89,10 +89,7 @@ export class SegmentRequests {
 
 /** The client data in the query or the headers of a request; undefined if it has none. */
 function clientDataOf(req: Request): string | undefined {
-  if (req.url.includes('CMCD=')) {
-    const { CMCD: value } = req.query;
-    return typeof value === 'string' ? value : undefined;
-  }
+  if (req.url.includes('CMCD=')) return clientDataOfUrl(req.url);
   const session = req.headers['cmcd-session'];
   if (typeof session !== 'string') return undefined;
   return `${session},${req.headers['cmcd-status'] ?? ''}`;

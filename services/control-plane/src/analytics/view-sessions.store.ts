@@ -108,30 +108,3 @@ export async function deleteDiscarded(
     if (numAffectedRows < DELETED_AT_ONCE) return;
   }
 }
-
-/** Days from today whose partitions are created ahead, in case maintenance stops. */
-const DAYS_AHEAD = 3;
-
-/** Creates the partitions of yesterday, of today and of the next days. */
-export async function createPartitions(db: Database): Promise<void> {
-  const { rows } = await sql<{ day: string; next: string; name: string }>`
-    select day::text, (day + 1)::text as next, 'view_sessions_' || to_char(day, 'YYYYMMDD') as name
-    from generate_series(-1, ${DAYS_AHEAD}::int) as offset_days,
-      lateral (select (now() at time zone 'UTC')::date + offset_days as day) as days
-    where to_regclass('view_sessions_' || to_char(day, 'YYYYMMDD')) is null
-    order by day`.execute(db);
-  for (const { name, day, next } of rows) {
-    await sql`create table if not exists ${sql.table(name)} partition of view_sessions
-      for values from (${sql.lit(day)}) to (${sql.lit(next)})`.execute(db);
-  }
-}
-
-/** Drops the partitions of days that are at least so old. Their changes are rolled up before. */
-export async function dropPartitions(db: Database, olderThanDays: number): Promise<void> {
-  const { rows } = await sql<{ name: string }>`
-    select relname as name from pg_inherits join pg_class on pg_class.oid = inhrelid
-    where inhparent = 'view_sessions'::regclass
-      and relname < 'view_sessions_' || to_char(now() at time zone 'UTC' - make_interval(days => ${olderThanDays}), 'YYYYMMDD')
-    order by relname`.execute(db);
-  for (const { name } of rows) await sql`drop table ${sql.table(name)}`.execute(db);
-}

@@ -1,6 +1,7 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Database } from '../db/database.ts';
 import { dayOf } from '../usage/usage-period.ts';
+import { HmacKey } from './hmac-key.ts';
 import { saltOf } from './visitors.store.ts';
 
 /** Bytes of a hash that are stored: enough to tell millions of viewers apart. */
@@ -15,7 +16,7 @@ export type Visitor = { workspaceId: string; network: string; userAgent: string 
  */
 export class Visitors {
   readonly #db: Database;
-  #salt: { day: string; value: Promise<Buffer> } | undefined;
+  #salt: { day: string; key: Promise<HmacKey> } | undefined;
 
   constructor(db: Database) {
     this.#db = db;
@@ -24,10 +25,13 @@ export class Visitors {
   /** The day, and the hash of a viewer on it. Rejects while the database is unavailable, if the salt is not known yet. */
   async today(visitor: Visitor): Promise<{ day: string; hash: Buffer }> {
     const day = dayOf(new Date());
-    if (this.#salt?.day !== day) this.#salt = { day, value: saltOf(this.#db, day, randomBytes(32)) };
+    if (this.#salt?.day !== day) {
+      const key = saltOf(this.#db, day, randomBytes(32)).then((salt) => new HmacKey(salt));
+      this.#salt = { day, key };
+    }
     const current = this.#salt;
     try {
-      return { day, hash: hashOf(visitor, await current.value) };
+      return { day, hash: hashOf(visitor, await current.key) };
     } catch (error) {
       if (this.#salt === current) this.#salt = undefined;
       throw error;
@@ -36,7 +40,7 @@ export class Visitors {
 }
 
 /** No two visitors have the same text: JSON escapes what separates the values. */
-function hashOf({ workspaceId, network, userAgent }: Visitor, salt: Buffer): Buffer {
+function hashOf({ workspaceId, network, userAgent }: Visitor, key: HmacKey): Buffer {
   const text = JSON.stringify([workspaceId, network, userAgent]);
-  return createHmac('sha256', salt).update(text).digest().subarray(0, STORED_BYTES);
+  return key.sign(text).subarray(0, STORED_BYTES);
 }

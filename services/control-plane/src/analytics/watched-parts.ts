@@ -25,16 +25,20 @@ export function watchedParts(ranges: readonly WatchedRange[], duration: number |
   for (const { from, to, height } of duration === null || duration <= 0 ? [] : ranges) {
     const part = (seconds: number) => (seconds / (duration as number)) * PARTS;
     const end = Math.min(PARTS, Math.ceil(part(to)));
-    for (let at = Math.max(0, Math.floor(part(from))); at < end; at++) {
-      all[at] = WATCHED;
-      if (height !== undefined) byRung[nearestRung(height) * PARTS + at] = WATCHED;
-    }
+    const start = Math.min(end, Math.max(0, Math.floor(part(from))));
+    all.fill(WATCHED, start, end);
+    if (height === undefined) continue;
+    const rung = nearestRung(height) * PARTS;
+    byRung.fill(WATCHED, rung + start, rung + end);
   }
   return { all: all.toString('latin1'), byRung: byRung.toString('latin1') };
 }
 
 /** The index of the rung whose frames have about this height. The frames of a rung can be some pixels smaller than its name says. */
 function nearestRung(height: number): number {
-  const distances = HEIGHTS.map((each) => Math.abs(each - height));
-  return distances.indexOf(Math.min(...distances));
+  let nearest = 0;
+  for (const [rung, each] of HEIGHTS.entries()) {
+    if (Math.abs(each - height) < Math.abs((HEIGHTS[nearest] ?? 0) - height)) nearest = rung;
+  }
+  return nearest;
 }

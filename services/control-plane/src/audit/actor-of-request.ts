@@ -11,11 +11,16 @@ export const recordActor: RequestHandler = (req, _res, next) => {
   asActor(actorOf(req, credential), next);
 };
 
-function actorOf(req: Request, credential: Credential): Actor {
+/** Who makes a request. */
+export function actorOf(req: Request, credential: Credential): Actor {
   const { id, name } = credential;
-  // As the request log has it. A client chooses its id, and could put a secret there.
-  const requestId = scrubbed(req.id, 128);
-  return { type: typeOf(credential), id, name, operation: operationOf(req) ?? 'unknown', requestId };
+  const operation = operationOf(req) ?? 'unknown';
+  return { type: typeOf(credential), id, name, operation, requestId: auditedRequestId(req) };
+}
+
+/** The id of a request as both logs have it. A client chooses its id, and could put a secret there. */
+export function auditedRequestId(req: Request): string {
+  return scrubbed(req.id, 128);
 }
 
 function typeOf(credential: Credential): Actor['type'] {

@@ -30,10 +30,26 @@ test('an event is a line with as many cells as the header', () => {
     requestId: null,
     action: 'deleted',
     resource: { type: 'captions', id: 'vid_1', part: 'en' },
-    fields: ['label', 'isDefault'],
+    fields: ['label'],
+    changes: [],
   });
   expect(line).toBe(
-    'aud_1,2026-11-21T09:00:00.000Z,command_line,,Command line,key revoke,,deleted,captions,vid_1,en,label isDefault\r\n',
+    'aud_1,2026-11-21T09:00:00.000Z,command_line,,Command line,key revoke,,deleted,captions,vid_1,en,label,\r\n',
   );
   expect(line.split(',')).toHaveLength(CSV_HEADER.split(',').length);
+});
+
+test('old and new values are JSON in one cell', () => {
+  const line = csvLineOf({
+    id: 'aud_1',
+    createdAt: '2026-11-21T09:00:00.000Z',
+    actor: { type: 'command_line', id: null, name: 'Command line' },
+    operation: 'limits set',
+    requestId: null,
+    action: 'updated',
+    resource: { type: 'limits', id: 'ws_1', part: null },
+    fields: ['videos'],
+    changes: [{ field: 'videos', from: null, to: 10 }],
+  });
+  expect(line.endsWith(',videos,"[{""field"":""videos"",""from"":null,""to"":10}]"\r\n')).toBe(true);
 });

@@ -13,6 +13,7 @@ const COLUMNS: readonly { name: string; of: (event: AuditEvent) => string | null
   { name: 'resourceId', of: ({ resource }) => resource.id },
   { name: 'resourcePart', of: ({ resource }) => resource.part },
   { name: 'fields', of: ({ fields }) => fields.join(' ') },
+  { name: 'changes', of: ({ changes }) => (changes.length === 0 ? null : JSON.stringify(changes)) },
 ];
 
 /** The first line of the CSV file. */

@@ -14,6 +14,11 @@ export function toAuditEvent(row: AuditEventRow): AuditEvent {
     action: row.action,
     resource: { type: row.resource_type, id: row.resource_id, part: row.resource_part },
     fields: row.fields.map(camelCase),
+    changes: Object.entries(row.changes).map(([column, [from, to]]) => ({
+      field: camelCase(column),
+      from,
+      to,
+    })),
   };
 }
 

@@ -4,6 +4,7 @@ import type { AuditEventRow } from '../db/schema.ts';
 /** Which events of a workspace to list; undefined for all. */
 export type AuditFilter = {
   actorId: string | undefined;
+  action: AuditEventRow['action'] | undefined;
   resourceType: AuditEventRow['resource_type'] | undefined;
   resourceId: string | undefined;
   createdAfter: Date | undefined;
@@ -14,9 +15,10 @@ type Query = operations['exportAuditEvents']['parameters']['query'] & {};
 
 /** Reads the validated query of a request. */
 export function readAuditFilter(query: object): AuditFilter {
-  const { actorId, resourceType, resourceId, createdAfter, createdBefore } = query as Query;
+  const { actorId, action, resourceType, resourceId, createdAfter, createdBefore } = query as Query;
   return {
     actorId,
+    action,
     resourceType,
     resourceId,
     createdAfter: createdAfter === undefined ? undefined : new Date(createdAfter),

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { credentialOf } from '../auth/authentication.ts';
 import type { Handlers } from '../http/contract.ts';
 import { pageOf, sendPage } from '../http/pagination.ts';
+import { actorOf } from './actor-of-request.ts';
 import type { AuditService } from './audit.service.ts';
 import { readAuditFilter } from './audit-filter.ts';
 
@@ -13,10 +14,12 @@ export function auditRoutes(audit: AuditService, { publicUrl }: { publicUrl: str
       sendPage(req, res, publicUrl, page);
     },
     exportAuditEvents: async (req, res) => {
-      const parts = audit.exported(credentialOf(req).workspace_id, readAuditFilter(req.query));
+      const credential = credentialOf(req);
+      const parts = audit.exported(credential.workspace_id, readAuditFilter(req.query));
       // The first page is read before the response begins, so that a failure has a status.
       const header = await parts.next();
       const first = await parts.next();
+      if (req.method !== 'HEAD') await audit.recordExport(credential.workspace_id, actorOf(req, credential));
       res.set({
         'Content-Type': 'text/csv; charset=utf-8',
         'Content-Disposition': 'attachment; filename="audit.csv"',

@@ -1,15 +1,16 @@
+import type { Actor } from '../db/actor.ts';
 import type { Database } from '../db/database.ts';
 import { type Page, type PageRequest, toPage } from '../db/keyset-page.ts';
 import { CSV_HEADER, csvLineOf } from './audit-csv.ts';
 import { type AuditEvent, toAuditEvent } from './audit-event-record.ts';
-import { deleteOldAuditEvents, listAuditEvents } from './audit-events.store.ts';
+import { deleteOldAuditEvents, listAuditEvents, recordExport } from './audit-events.store.ts';
 import type { AuditFilter } from './audit-filter.ts';
 
 /** Events that an export reads at once, and at most. */
 const EXPORTED_AT_ONCE = 1_000;
 const EXPORTED_AT_MOST = 100_000;
 
-/** The events that the trigger `record_change` writes: who changed what and when (ADR 101). */
+/** The events that the trigger `record_change` and statements write: who did what and when (ADR 101 and 110). */
 export class AuditService {
   readonly #db: Database;
 
@@ -35,6 +36,11 @@ export class AuditService {
       if (last === undefined || found.length <= EXPORTED_AT_ONCE) return;
       after = { createdAt: last.created_at, id: last.id };
     }
+  }
+
+  /** Records that somebody exports the events. */
+  recordExport(workspaceId: string, actor: Actor): Promise<void> {
+    return recordExport(this.#db, workspaceId, actor);
   }
 
   /** Deletes the events whose time is over. */

@@ -1,5 +1,6 @@
 import type { components } from '@framelane/openapi/types';
 import type { Request, Response } from 'express';
+import { auditedRequestId } from '../audit/actor-of-request.ts';
 import { credentialOf } from '../auth/authentication.ts';
 import type { SessionCookie } from '../auth/session-cookie.ts';
 import type { Handlers } from '../http/contract.ts';
@@ -29,7 +30,7 @@ export function consoleSessionRoutes(deps: {
       cookie.refuseOtherOrigins(req);
       const { code }: components['schemas']['ConsoleSignIn'] = req.body;
       const token = await failures.guard(clientNetwork(req), { kind: 'code', secret: code }, () =>
-        sessions.signIn(code, req.get('user-agent')),
+        sessions.signIn(code, { userAgent: req.get('user-agent'), requestId: auditedRequestId(req) }),
       );
       cookie.set(res, token);
       const workspaces = await sessions.verify(token);
@@ -42,7 +43,7 @@ export function consoleSessionRoutes(deps: {
     },
 
     deleteConsoleSession: async (req, res) => {
-      await sessions.signOut(sessionOf(req).token);
+      await sessions.signOut(sessionOf(req).token, auditedRequestId(req));
       cookie.clear(res);
       clearStoredResponses(res);
       res.status(204).end();

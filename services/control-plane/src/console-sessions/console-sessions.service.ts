@@ -12,7 +12,6 @@ import { type SessionRecord, toSessionRecord } from './console-session-record.ts
 import {
   deleteCodes,
   deleteExpired,
-  deleteSession,
   deleteSessions,
   findSession,
   type Grant,
@@ -23,6 +22,7 @@ import {
   touchSession,
   type UsedSession,
 } from './console-sessions.store.ts';
+import { recordSignIns, refuseCode, signOut } from './session-events.store.ts';
 
 /** 43 base62 characters carry 256 bits. The log redacts secrets with this prefix. */
 const newSecret = (kind: 'code' | 'session') => `console_${kind}_${randomBase62(43)}`;
@@ -40,6 +40,9 @@ export type LinkRequest = {
   administrator: boolean;
   grants: readonly WorkspaceGrant[];
 };
+
+/** The request of a sign-in. */
+export type SignInRequest = { userAgent: string | undefined; requestId: string };
 
 /** A sign-in link, which is never shown again. It can be used once, until it expires. */
 export type ConsoleLink = { url: string; expiresAt: Date };
@@ -70,9 +73,11 @@ export class ConsoleSessionsService {
   }
 
   /** Exchanges a code for a session. Resolves with its token. Throws 401 `console_code_invalid`. */
-  async signIn(code: string, userAgent: string | undefined): Promise<string> {
-    const token = await this.#createSession(userAgent, (trx) => takeCode(trx, hashToken(code)), null);
+  async signIn(code: string, request: SignInRequest): Promise<string> {
+    const hash = hashToken(code);
+    const token = await this.#createSession(request, (trx) => takeCode(trx, hash), null);
     if (token !== undefined) return token;
+    await refuseCode(this.#db, hash, request.requestId);
     throw unauthorized(
       'console_code_invalid',
       'This sign-in link is unknown, was used before or has expired. Create a new one.',
@@ -86,16 +91,16 @@ export class ConsoleSessionsService {
   async signInPerson(
     { email, name }: { email: string; name: string },
     grantsIn: (trx: Database) => Promise<PersonGrant[]>,
-    userAgent: string | undefined,
+    request: SignInRequest,
   ): Promise<string | undefined> {
     const grants = async (trx: Database): Promise<Grant[]> =>
       (await grantsIn(trx)).map((grant) => ({ ...grant, name }));
-    return this.#createSession(userAgent, grants, email);
+    return this.#createSession(request, grants, email);
   }
 
   /** Creates a session with these grants, in one transaction. Resolves with its token; undefined without grants. */
   async #createSession(
-    userAgent: string | undefined,
+    { userAgent, requestId }: SignInRequest,
     grantsIn: (trx: Database) => Promise<Grant[]>,
     email: string | null,
   ): Promise<string | undefined> {
@@ -107,7 +112,9 @@ export class ConsoleSessionsService {
     };
     const sessions = await this.#db.transaction().execute(async (trx) => {
       const grants = (await grantsIn(trx)).map((grant) => ({ ...grant, id: newId('ses') }));
-      if (grants.length > 0) await insertSession(trx, session, grants);
+      if (grants.length === 0) return grants;
+      await insertSession(trx, session, grants);
+      await recordSignIns(trx, session.tokenHash, requestId);
       return grants;
     });
     if (sessions.length === 0) return undefined;
@@ -158,8 +165,8 @@ export class ConsoleSessionsService {
   }
 
   /** Ends the session of a token in all its workspaces. */
-  async signOut(token: string): Promise<void> {
-    await deleteSession(this.#db, hashToken(token));
+  async signOut(token: string, requestId: string): Promise<void> {
+    await signOut(this.#db, hashToken(token), requestId);
     this.#logger.info('console_session.signed_out');
   }
 

@@ -50,11 +50,13 @@ export async function insertCode(db: Database, codeHash: Buffer, grants: readonl
   return expires_at;
 }
 
-/** Deletes a code that has not expired, and resolves with its grants. Of concurrent calls, only one gets them; the others get none. */
+/** Uses a code that has not expired, and resolves with its grants. Of concurrent calls, only one gets them; the others get none. */
 export async function takeCode(db: Database, codeHash: Buffer): Promise<Grant[]> {
   return db
-    .deleteFrom('console_codes')
+    .updateTable('console_codes')
+    .set({ used_at: sql<Date>`now()` })
     .where('code_hash', '=', codeHash)
+    .where('used_at', 'is', null)
     .where('expires_at', '>', sql<Date>`now()`)
     .returning(['workspace_id as workspaceId', 'name', 'environments', 'permissions', 'administrator'])
     .execute();
@@ -138,11 +140,6 @@ export async function listSessions(
   return keysetPage(sessions, 'console_sessions', page).execute();
 }
 
-/** Deletes the session with this hash in all its workspaces. */
-export async function deleteSession(db: Database, tokenHash: Buffer): Promise<void> {
-  await db.deleteFrom('console_sessions').where('token_hash', '=', tokenHash).execute();
-}
-
 /** Deletes the sessions of a workspace, or the one with this id. Resolves with those that had not expired. */
 export async function deleteSessions(db: Database, workspaceId: string, id?: string): Promise<RightsRow[]> {
   const deleted = await db
@@ -160,19 +157,23 @@ export async function deleteSessions(db: Database, workspaceId: string, id?: str
   return deleted.filter(({ had_not_expired }) => had_not_expired);
 }
 
-/** Deletes the codes of a workspace. Resolves with those that had not expired. */
+/** Deletes the unused codes of a workspace. Resolves with those that had not expired. */
 export async function deleteCodes(db: Database, workspaceId: string): Promise<RightsRow[]> {
   const deleted = await db
     .deleteFrom('console_codes')
     .where('workspace_id', '=', workspaceId)
+    .where('used_at', 'is', null)
     .returning(['workspace_id', 'environments', 'permissions', 'administrator'])
     .returning(sql<boolean>`expires_at > now()`.as('had_not_expired'))
     .execute();
   return deleted.filter(({ had_not_expired }) => had_not_expired);
 }
 
-/** Deletes expired codes and sessions. */
+/** Deletes sessions that have expired, and codes that have expired a day ago. */
 export async function deleteExpired(db: Database): Promise<void> {
-  await db.deleteFrom('console_codes').where('expires_at', '<=', sql<Date>`now()`).execute();
+  await db
+    .deleteFrom('console_codes')
+    .where('expires_at', '<=', sql<Date>`now() - interval '1 day'`)
+    .execute();
   await db.deleteFrom('console_sessions').where('idle_expires_at', '<=', sql<Date>`now()`).execute();
 }

@@ -40,11 +40,13 @@ CREATE OR REPLACE FUNCTION public.record_change()
 AS $function$
   declare
     actor jsonb := current_setting('framelane.actor')::jsonb;
-    audited text[] := string_to_array(tg_argv[3], ',');
+    valued text[] := string_to_array(tg_argv[4], ',');
+    audited text[] := string_to_array(tg_argv[3], ',') || valued;
     old_row jsonb;
     new_row jsonb;
     known jsonb;
     changed text[] := '{}';
+    new_values jsonb := '{}';
     done text := case tg_op when 'INSERT' then 'created' when 'DELETE' then 'deleted' else 'updated' end;
     workspace text;
   begin
@@ -60,6 +62,11 @@ AS $function$
         changed := '{}';
       end if;
     end if;
+    if tg_op <> 'UPDATE' or changed <> '{}' then
+      select coalesce(jsonb_object_agg(name, jsonb_build_array(old_row -> name, new_row -> name)), '{}') into new_values
+      from unnest(valued) as name
+      where coalesce(new_row -> name, 'null') is distinct from coalesce(old_row -> name, 'null');
+    end if;
     workspace := coalesce(
       known ->> 'workspace_id',
       case when tg_table_name = 'workspaces' then known ->> 'id' end,
@@ -67,11 +74,11 @@ AS $function$
     );
     insert into audit_events (
       id, workspace_id, actor_type, actor_id, actor_name, operation, request_id,
-      action, resource_type, resource_id, resource_part, fields, created_at
+      action, resource_type, resource_id, resource_part, fields, changes, created_at
     ) values (
       new_audit_event_id(), workspace, actor ->> 'type', actor ->> 'id', actor ->> 'name', actor ->> 'operation',
       actor ->> 'requestId', done, tg_argv[0], known ->> tg_argv[1], known ->> nullif(tg_argv[2], ''), changed,
-      clock_timestamp()
+      new_values, clock_timestamp()
     );
     return null;
   end $function$
@@ -108,7 +115,7 @@ create table api_keys (
   constraint api_keys_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text])))
 );
 CREATE INDEX api_keys_by_workspace ON public.api_keys USING btree (workspace_id, created_at DESC, id DESC);
-CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.api_keys FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('api_key', 'id', '', 'revoked_at');
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.api_keys FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('api_key', 'id', '', 'revoked_at', 'environment,permissions,expires_at');
 
 create table artifacts (
   video_id text not null,
@@ -158,13 +165,18 @@ create table audit_events (
   resource_id text not null,
   resource_part text,
   fields text[] not null,
+  changes jsonb not null,
   created_at timestamp(3) with time zone not null,
   constraint audit_events_pkey PRIMARY KEY (id),
   constraint audit_events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
-  constraint audit_events_action_check CHECK ((action = ANY (ARRAY['created'::text, 'updated'::text, 'deleted'::text]))),
+  constraint audit_events_action_check CHECK ((action = ANY (ARRAY['created'::text, 'updated'::text, 'deleted'::text, 'signed_in'::text, 'signed_out'::text, 'refused'::text, 'exported'::text]))),
   constraint audit_events_actor_type_check CHECK ((actor_type = ANY (ARRAY['api_key'::text, 'person'::text, 'link'::text, 'command_line'::text])))
 );
-CREATE INDEX audit_events_by_age ON public.audit_events USING btree (created_at);
+CREATE INDEX audit_events_by_action ON public.audit_events USING btree (workspace_id, action, created_at DESC, id DESC);
+CREATE INDEX audit_events_by_actor ON public.audit_events USING btree (workspace_id, actor_id, created_at DESC, id DESC);
+CREATE INDEX audit_events_by_age ON public.audit_events USING brin (created_at);
+CREATE INDEX audit_events_by_resource ON public.audit_events USING btree (workspace_id, resource_id, created_at DESC, id DESC);
+CREATE INDEX audit_events_by_type ON public.audit_events USING btree (workspace_id, resource_type, created_at DESC, id DESC);
 CREATE INDEX audit_events_by_workspace ON public.audit_events USING btree (workspace_id, created_at DESC, id DESC);
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit();
 CREATE TRIGGER refuse_truncation BEFORE TRUNCATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();
@@ -184,7 +196,7 @@ create table auto_captions (
   constraint failed_auto_captions_have_a_code CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
   constraint ready_auto_captions_have_a_language CHECK ((((status = 'ready'::text) = (ready_at IS NOT NULL)) AND ((status = 'ready'::text) = (language IS NOT NULL))))
 );
-CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.auto_captions FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('auto_captions', 'video_id', 'requested', 'created_at');
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.auto_captions FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('auto_captions', 'video_id', 'requested', 'created_at', '');
 
 create table backup_state (
   id boolean not null default true,
@@ -217,7 +229,7 @@ create table captions (
   constraint captions_origin_check CHECK ((origin = ANY (ARRAY['person'::text, 'file'::text, 'machine'::text]))),
   constraint cues_have_times CHECK (((cardinality(cues) = cue_count) AND (cue_count > 0) AND (cardinality(cue_starts) = cue_count) AND (cardinality(cue_ends) = cue_count)))
 );
-CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.captions FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('captions', 'video_id', 'language', 'label,is_default,cues,cue_starts,cue_ends');
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.captions FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('captions', 'video_id', 'language', 'label,cues,cue_starts,cue_ends', 'is_default');
 
 create table chapters (
   video_id text not null,
@@ -230,7 +242,7 @@ create table chapters (
   constraint chapters_have_titles CHECK (((cardinality(starts) = cardinality(titles)) AND (cardinality(starts) > 0))),
   constraint chapters_origin_check CHECK ((origin = ANY (ARRAY['person'::text, 'file'::text])))
 );
-CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.chapters FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('chapters', 'video_id', '', 'starts,titles');
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.chapters FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('chapters', 'video_id', '', 'starts,titles', '');
 
 create table clips (
   video_id text not null,
@@ -258,11 +270,13 @@ create table console_codes (
   permissions text[] not null,
   administrator boolean not null,
   expires_at timestamp(3) with time zone not null,
+  used_at timestamp(3) with time zone,
+  refused_at timestamp(3) with time zone,
   constraint console_codes_pkey PRIMARY KEY (code_hash, workspace_id),
   constraint console_codes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 CREATE INDEX console_codes_by_expiry ON public.console_codes USING btree (expires_at);
-CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.console_codes FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('sign_in_link', 'name', '', '');
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.console_codes FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('sign_in_link', 'name', '', '', 'environments,permissions,administrator');
 
 create table console_people (
   email text not null,
@@ -274,7 +288,7 @@ create table console_people (
   constraint console_people_pkey PRIMARY KEY (email, workspace_id),
   constraint console_people_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
-CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.console_people FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('person', 'email', '', 'environments,permissions,administrator');
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.console_people FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('person', 'email', '', '', 'environments,permissions,administrator');
 
 create table console_sessions (
   id text not null,
@@ -299,7 +313,7 @@ create table console_sessions (
 CREATE INDEX console_sessions_by_expiry ON public.console_sessions USING btree (idle_expires_at);
 CREATE INDEX console_sessions_by_person ON public.console_sessions USING btree (person_email, workspace_id) WHERE (person_email IS NOT NULL);
 CREATE INDEX console_sessions_by_workspace ON public.console_sessions USING btree (workspace_id, created_at DESC, id DESC);
-CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.console_sessions FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('session', 'id', '', '');
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.console_sessions FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('session', 'id', '', '', '');
 
 create table delivery_attempts (
   delivery_id text not null,
@@ -329,7 +343,7 @@ create table downloads (
   constraint failed_download_has_a_code CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
   constraint ready_download_has_a_time CHECK (((status = 'ready'::text) = (ready_at IS NOT NULL)))
 );
-CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.downloads FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('download', 'video_id', 'name', 'created_at');
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.downloads FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('download', 'video_id', 'name', 'created_at', '');
 
 create table engines (
   id text not null,
@@ -433,7 +447,7 @@ create table posters (
   constraint posters_pkey PRIMARY KEY (video_id),
   constraint posters_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE
 );
-CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.posters FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('poster', 'video_id', '', 'image');
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.posters FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('poster', 'video_id', '', 'image', '');
 
 create table quotas (
   workspace_id text not null,
@@ -450,7 +464,7 @@ create table quotas (
   constraint quotas_uploads_check CHECK ((uploads >= 0)),
   constraint quotas_videos_check CHECK ((videos >= 0))
 );
-CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.quotas FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('limits', 'workspace_id', '', 'stored_bytes,transcoded_minutes,videos,uploads,file_bytes');
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.quotas FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('limits', 'workspace_id', '', '', 'stored_bytes,transcoded_minutes,videos,uploads,file_bytes');
 
 create table renditions (
   video_id text not null,
@@ -499,18 +513,17 @@ create table request_log (
   response_body json,
   bytes integer not null,
   created_at timestamp(3) with time zone not null,
-  constraint request_log_pkey PRIMARY KEY (id),
-  constraint request_log_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint request_log_pkey PRIMARY KEY (id, created_at),
   constraint request_log_bytes_check CHECK ((bytes > 0))
-);
-CREATE INDEX request_log_by_age ON public.request_log USING btree (created_at);
-CREATE INDEX request_log_by_workspace ON public.request_log USING btree (workspace_id, created_at DESC, id DESC) INCLUDE (bytes);
+) partition by RANGE (created_at);
+CREATE INDEX request_log_by_workspace ON ONLY public.request_log USING btree (workspace_id, created_at DESC, id DESC) INCLUDE (bytes);
 
 create table request_log_sizes (
   workspace_id text not null,
+  day date not null,
   entries integer not null,
   bytes bigint not null,
-  constraint request_log_sizes_pkey PRIMARY KEY (workspace_id),
+  constraint request_log_sizes_pkey PRIMARY KEY (workspace_id, day),
   constraint request_log_sizes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 
@@ -690,7 +703,7 @@ CREATE INDEX videos_stored ON public.videos USING btree (workspace_id, environme
 CREATE INDEX videos_to_remove ON public.videos USING btree (remove_at) WHERE ((remove_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_tombstones ON public.videos USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX videos_with_source_to_delete ON public.videos USING btree (delete_source_at) WHERE (delete_source_at IS NOT NULL);
-CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.videos FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('video', 'id', '', 'title,metadata,tags,passthrough,playback_policy,allowed_origins,keep_source_days,source_deleted_at,chosen_poster,retried_at,codecs,deleted_at');
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.videos FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('video', 'id', '', 'title,metadata,tags,passthrough,allowed_origins,source_deleted_at,chosen_poster,retried_at,codecs,deleted_at', 'playback_policy,keep_source_days');
 
 create table view_changes (
   video_id text not null,
@@ -776,7 +789,7 @@ create table watermarks (
 );
 CREATE INDEX watermarks_by_workspace ON public.watermarks USING btree (workspace_id, created_at DESC, id DESC) INCLUDE (bytes);
 CREATE INDEX watermarks_deleted ON public.watermarks USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
-CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.watermarks FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('watermark', 'id', '', 'name,deleted_at');
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.watermarks FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('watermark', 'id', '', 'name,deleted_at', '');
 
 create table webhook_deliveries (
   id text not null,
@@ -832,7 +845,7 @@ create table webhook_endpoints (
   constraint webhook_endpoints_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['manual'::text, 'gone'::text, 'failing'::text])))
 );
 CREATE INDEX webhook_endpoints_by_workspace ON public.webhook_endpoints USING btree (workspace_id, created_at DESC, id DESC);
-CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.webhook_endpoints FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('webhook', 'id', '', 'url,description,events,enabled,secret');
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.webhook_endpoints FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('webhook', 'id', '', 'url,description,secret', 'events,enabled');
 
 create table webhook_events (
   id text not null,
@@ -857,4 +870,4 @@ create table workspaces (
   created_at timestamp(3) with time zone not null default now(),
   constraint workspaces_pkey PRIMARY KEY (id)
 );
-CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.workspaces FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('workspace', 'id', '', 'name');
+CREATE TRIGGER record_change AFTER INSERT OR DELETE OR UPDATE ON public.workspaces FOR EACH ROW WHEN ((COALESCE(current_setting('framelane.actor'::text, true), ''::text) <> ''::text)) EXECUTE FUNCTION record_change('workspace', 'id', '', 'name', '');

@@ -57,7 +57,7 @@ export type Schema = {
   delivery_attempts: DeliveryAttemptsTable;
   idempotency_keys: IdempotencyKeysTable;
   request_log: RequestLogTable;
-  request_log_sizes: { workspace_id: string; entries: number; bytes: number };
+  request_log_sizes: { workspace_id: string; day: Day; entries: number; bytes: number };
   audit_events: AuditEventsTable;
 };
 
@@ -115,12 +115,15 @@ export type RightsRow = {
   administrator: boolean;
 };
 
-/** The codes of sign-in links, with a row for each workspace. A used one is deleted. */
+/** The codes of sign-in links, with a row for each workspace. They stay for a day after their use and expiry, so that later uses are recognized. */
 type ConsoleCodesTable = RightsRow & {
   /** SHA-256 of the code. */
   code_hash: Buffer;
   name: string;
   expires_at: Date;
+  used_at: Generated<Date | null>;
+  /** The first use that was refused, because the code was used before or has expired. */
+  refused_at: Generated<Date | null>;
 };
 export type ConsoleCodeRow = Selectable<ConsoleCodesTable>;
 
@@ -826,6 +829,9 @@ type AuditEventsTable = {
   resource_part: ColumnType<string | null, never, never>;
   /** Names of changed columns. */
   fields: ColumnType<string[], never, never>;
+  /** Old and new value of changed columns that have no text of a person. */
+  changes: ColumnType<Record<string, [ChangedValue, ChangedValue]>, never, never>;
   created_at: ColumnType<Date, never, never>;
 };
 export type AuditEventRow = Selectable<AuditEventsTable>;
+export type ChangedValue = components['schemas']['AuditChange']['from'];

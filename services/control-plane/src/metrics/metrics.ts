@@ -27,7 +27,7 @@ const MAINTENANCE_STEPS = [
   'reseal-secrets',
   'prune-webhook-events',
   'prune-tombstones',
-  'prune-request-log',
+  'keep-request-days',
   'prune-audit-events',
 ] as const;
 
@@ -109,7 +109,7 @@ export class Metrics {
   });
   readonly #requestsNotLogged = new Counter({
     name: 'framelane_request_log_dropped_total',
-    help: 'Requests missing from the request log, because the buffer was full, the database failed, or the entry could not be made',
+    help: 'Requests missing from the request log, because the buffer was full, the database failed, the clock was wrong, or the entry could not be made',
     labelNames: ['reason'],
     registers: this.#registers,
   });
@@ -155,7 +155,7 @@ export class Metrics {
     for (const outcome of DELIVERY_OUTCOMES) this.#deliveryAttempts.inc({ outcome }, 0);
     for (const reason of DISABLED_REASONS) this.#webhooksDisabled.inc({ reason }, 0);
     for (const step of MAINTENANCE_STEPS) this.#maintenanceFailures.inc({ step }, 0);
-    for (const reason of ['full', 'database', 'failed']) this.#requestsNotLogged.inc({ reason }, 0);
+    for (const reason of ['full', 'database', 'clock', 'failed']) this.#requestsNotLogged.inc({ reason }, 0);
     for (const result of SEGMENT_LOOKUPS) this.#segmentLookups.inc({ result }, 0);
     for (const kind of HLS_KINDS) {
       this.#hlsResponses.inc({ kind }, 0);
@@ -203,7 +203,7 @@ export class Metrics {
   }
 
   /** Requests that the log of their workspace will not have. */
-  requestsNotLogged(reason: 'full' | 'database' | 'failed', count: number): void {
+  requestsNotLogged(reason: 'full' | 'database' | 'clock' | 'failed', count: number): void {
     this.#requestsNotLogged.inc({ reason }, count);
   }
 

@@ -1,7 +1,7 @@
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import type { ConsolePeopleService } from '../console-people/console-people.service.ts';
 import { normaliseEmail } from '../console-people/email.ts';
-import type { ConsoleSessionsService } from '../console-sessions/console-sessions.service.ts';
+import type { ConsoleSessionsService, SignInRequest } from '../console-sessions/console-sessions.service.ts';
 import type { Clock } from '../db/database-clock.ts';
 import type { OpenIdProvider } from './openid-provider.ts';
 import { openPendingSignIn, sealPendingSignIn } from './pending-sign-in.ts';
@@ -36,7 +36,7 @@ export class OpenIdSignInService {
    * Completes a sign-in with the query of the provider's redirect and the sealed state from the browser. Resolves with the token of the new
    * session. Throws a sign-in failure with the reason.
    */
-  async complete(query: string, sealed: string, userAgent: string | undefined): Promise<string> {
+  async complete(query: string, sealed: string, request: SignInRequest): Promise<string> {
     const pending = await openPendingSignIn(this.#deps.sealingKeys, sealed, this.#deps.clock.now());
     if (pending === undefined) throw signInFailure('expired', 'The sign-in has expired.');
     const identity = await this.#deps.provider.complete(query, pending);
@@ -49,7 +49,7 @@ export class OpenIdSignInService {
     const token = await this.#deps.sessions.signInPerson(
       person,
       (trx) => this.#deps.people.grantsIn(trx, email),
-      userAgent,
+      request,
     );
     if (token === undefined) {
       throw signInFailure(

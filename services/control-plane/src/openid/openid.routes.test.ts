@@ -17,6 +17,10 @@ test('a callback that was refused without the cookie completes the sign-in with 
     },
   } as unknown as OpenIdSignInService;
   const app = express().use(
+    (req, _res, next) => {
+      req.id = 'req_1';
+      next();
+    },
     openIdRoutes({
       signIn,
       cookie: new SessionCookie(publicUrl),

@@ -1,5 +1,6 @@
 import type { Logger } from '@framelane/service-kit/logger';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { auditedRequestId } from '../audit/actor-of-request.ts';
 import type { SessionCookie } from '../auth/session-cookie.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
 import type { FailureLimit } from '../rate-limits/failure-limit.ts';
@@ -58,7 +59,10 @@ export function openIdRoutes(deps: {
         // Both, because the same query may be refused without the cookie and be valid with it.
         const credential = { kind: 'code', secret: `${pending} ${query}` } as const;
         const token = await failures.guard(clientNetwork(req), credential, () =>
-          signIn.complete(query, pending, req.get('user-agent')),
+          signIn.complete(query, pending, {
+            userAgent: req.get('user-agent'),
+            requestId: auditedRequestId(req),
+          }),
         );
         cookie.set(res, token);
         return consoleUrl;

@@ -4,10 +4,9 @@ import type { Database } from '../db/database.ts';
 import { type Page, type PageRequest, toPage } from '../db/keyset-page.ts';
 import type { RequestFilter } from './request-filter.ts';
 import {
-  deleteOldRequests,
   findRequest,
-  findWorkspacesWithOldRequests,
   groupErrors,
+  keepRequestDays,
   type ListedRequest,
   listRequests,
 } from './request-log.store.ts';
@@ -57,12 +56,15 @@ export class RequestLogService {
       firstAt: group.first_at.toISOString(),
       lastAt: group.last_at.toISOString(),
       lastId: group.last_id,
+      daily: Object.entries(group.days)
+        .map(([day, count]) => ({ day, count }))
+        .toSorted((a, b) => a.day.localeCompare(b.day)),
     }));
   }
 
-  /** Deletes the requests whose time is over. */
-  async prune(): Promise<void> {
-    for (const id of await findWorkspacesWithOldRequests(this.#db)) await deleteOldRequests(this.#db, id);
+  /** Prepares the next days, and deletes the requests whose time is over. */
+  keepDays(): Promise<void> {
+    return keepRequestDays(this.#db);
   }
 }
 

@@ -1,5 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
-import type { Database } from '../db/database.ts';
+import { type Database, databaseTime } from '../db/database.ts';
+import { createDayPartitions, dropDayPartitions } from '../db/day-partitions.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import type { RequestLogRow, Schema } from '../db/schema.ts';
 import type { RequestFilter } from './request-filter.ts';
@@ -23,35 +24,86 @@ export type NewEntry = Omit<
   response_body: string | null;
 };
 
-/** Stores requests of one workspace. It never has more than its limits in a committed state. */
+/** Entries whose time differs more from that of the database are not stored: they may have no partition, and would fail the whole statement. */
+const DAY_MS = 86_400_000;
+
+/**
+ * Stores requests of one workspace. It never has more than its limits in a committed state. Resolves with the number of entries whose time is wrong,
+ * as from a control plane whose clock has jumped; they are not stored.
+ */
 export async function storeRequests(
   db: Database,
   workspaceId: string,
   entries: readonly NewEntry[],
   limits = { entries: STORED_ENTRIES, bytes: STORED_BYTES },
-): Promise<void> {
-  const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
-  await db.transaction().execute(async (trx) => {
-    // The row of the sums first: it is the lock of the workspace.
-    const size = await trx
+): Promise<number> {
+  const store = () => insertEntries(db, workspaceId, entries, limits);
+  return store().catch(async (error: unknown) => {
+    if (!isPartitionMissing(error)) throw error;
+    // Maintenance has not run yet, or not for days.
+    await createDayPartitions(db, 'request_log');
+    return store();
+  });
+}
+
+/** PostgreSQL reports a row without a partition as a violated check, without the name of one. */
+function isPartitionMissing(error: unknown): boolean {
+  const { code, constraint } = error as { code?: unknown; constraint?: unknown };
+  return code === '23514' && constraint === undefined;
+}
+
+async function insertEntries(
+  db: Database,
+  workspaceId: string,
+  entries: readonly NewEntry[],
+  limits: { entries: number; bytes: number },
+): Promise<number> {
+  return db.transaction().execute(async (trx) => {
+    // Held until the end, so that the sums are those of all rows.
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`requests of ${workspaceId}`}, 0))`.execute(
+      trx,
+    );
+    const now = (await databaseTime(trx)).getTime();
+    const timely = entries.filter(({ created_at }) => Math.abs(created_at.getTime() - now) < DAY_MS);
+    if (timely.length === 0) return entries.length;
+    await trx
+      .insertInto('request_log')
+      .values(timely as unknown as RequestLogRow[])
+      .execute();
+    await trx
       .insertInto('request_log_sizes')
-      .values({ workspace_id: workspaceId, entries: entries.length, bytes })
+      .values(sizesByDay(workspaceId, timely))
       .onConflict((conflict) =>
-        conflict.column('workspace_id').doUpdateSet((eb) => ({
+        conflict.columns(['workspace_id', 'day']).doUpdateSet((eb) => ({
           entries: eb('request_log_sizes.entries', '+', eb.ref('excluded.entries')),
           bytes: eb('request_log_sizes.bytes', '+', eb.ref('excluded.bytes')),
         })),
       )
-      .returning(['entries', 'bytes'])
-      .executeTakeFirstOrThrow();
-    await trx
-      .insertInto('request_log')
-      .values(entries as unknown as RequestLogRow[])
       .execute();
-    if (size.entries > limits.entries || size.bytes > limits.bytes) {
+    const stored = await trx
+      .selectFrom('request_log_sizes')
+      .select(({ fn }) => [
+        fn.sum<number>('entries').as('entries'),
+        sql<number>`sum(bytes)::bigint`.as('bytes'),
+      ])
+      .where('workspace_id', '=', workspaceId)
+      .executeTakeFirstOrThrow();
+    if (stored.entries > limits.entries || stored.bytes > limits.bytes) {
       await deleteOldest(trx, workspaceId, limits);
     }
+    return entries.length - timely.length;
   });
+}
+
+/** The rows of request_log_sizes for these entries. A day is one in UTC, as that of a partition. */
+function sizesByDay(workspaceId: string, entries: readonly NewEntry[]) {
+  const days = Map.groupBy(entries, ({ created_at }) => created_at.toISOString().slice(0, 10));
+  return [...days].map(([day, some]) => ({
+    workspace_id: workspaceId,
+    day,
+    entries: some.length,
+    bytes: some.reduce((sum, { bytes }) => sum + bytes, 0),
+  }));
 }
 
 async function deleteOldest(
@@ -61,52 +113,34 @@ async function deleteOldest(
 ): Promise<void> {
   const kept = { entries: Math.floor(limits.entries * (1 - FREE)), bytes: limits.bytes * (1 - FREE) };
   await sql`
-    with placed as (
-      select id, row_number() over newest_first as place, sum(bytes) over newest_first as total
-      from request_log where workspace_id = ${workspaceId}
-      window newest_first as (order by created_at desc, id desc rows unbounded preceding)
+    with newest_deleted as (
+      select created_at, id
+      from (
+        select created_at, id, row_number() over newest_first as place, sum(bytes) over newest_first as total
+        from request_log where workspace_id = ${workspaceId}
+        window newest_first as (order by created_at desc, id desc rows unbounded preceding)
+      ) as placed
+      where place > ${kept.entries} or total > ${kept.bytes}
+      order by created_at desc, id desc limit 1
     ), deleted as (
-      delete from request_log using placed
-      where request_log.id = placed.id and (place > ${kept.entries} or total > ${kept.bytes})
-      returning bytes
+      delete from request_log using newest_deleted as limits
+      where workspace_id = ${workspaceId} and (request_log.created_at, request_log.id) <= (limits.created_at, limits.id)
+      returning (request_log.created_at at time zone 'UTC')::date as day, bytes
+    ), freed as (
+      select day, count(*) as entries, sum(bytes) as bytes from deleted group by day
     )
-    update request_log_sizes set
-      entries = entries - (select count(*) from deleted),
-      bytes = bytes - (select coalesce(sum(bytes), 0) from deleted)
-    where workspace_id = ${workspaceId}`.execute(trx);
+    update request_log_sizes as sizes set entries = sizes.entries - freed.entries, bytes = sizes.bytes - freed.bytes
+    from freed where workspace_id = ${workspaceId} and sizes.day = freed.day`.execute(trx);
 }
 
-/** The workspaces with requests whose time is over. */
-export async function findWorkspacesWithOldRequests(db: Database): Promise<string[]> {
-  const rows = await db
-    .selectFrom('request_log')
-    .select('workspace_id')
-    .distinct()
-    .where('created_at', '<', sql<Date>`now() - make_interval(days => ${KEPT_DAYS})`)
+/** Creates the partitions of the next days, and drops those of days whose time is over. */
+export async function keepRequestDays(db: Database): Promise<void> {
+  await createDayPartitions(db, 'request_log');
+  await dropDayPartitions(db, 'request_log', KEPT_DAYS);
+  await db
+    .deleteFrom('request_log_sizes')
+    .where(sql<boolean>`day < (now() at time zone 'UTC')::date - ${KEPT_DAYS}::int`)
     .execute();
-  return rows.map(({ workspace_id }) => workspace_id);
-}
-
-/** Deletes the requests of a workspace whose time is over. */
-export async function deleteOldRequests(db: Database, workspaceId: string): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    await trx
-      .selectFrom('request_log_sizes')
-      .select('entries')
-      .where('workspace_id', '=', workspaceId)
-      .forUpdate()
-      .execute();
-    await sql`
-      with deleted as (
-        delete from request_log
-        where workspace_id = ${workspaceId} and created_at < now() - make_interval(days => ${KEPT_DAYS})
-        returning bytes
-      )
-      update request_log_sizes set
-        entries = entries - (select count(*) from deleted),
-        bytes = bytes - (select coalesce(sum(bytes), 0) from deleted)
-      where workspace_id = ${workspaceId}`.execute(trx);
-  });
 }
 
 function requestsOf(db: Database, workspaceId: string, filter: RequestFilter) {
@@ -163,12 +197,17 @@ export async function findRequest(
   return requestsOf(db, workspaceId, {}).selectAll().where('id', '=', id).executeTakeFirst();
 }
 
+/** What the requests of a group have in common. */
+const GROUPED = ['problem_code', 'status', 'method', 'route'] as const;
+
 /** Failed requests with the same problem at the same operation. */
-export type ErrorGroup = Pick<RequestLogRow, 'problem_code' | 'status' | 'method' | 'route'> & {
+export type ErrorGroup = Pick<RequestLogRow, (typeof GROUPED)[number]> & {
   count: number;
   first_at: Date;
   last_at: Date;
   last_id: string;
+  /** How many of each day in UTC. */
+  days: Record<string, number>;
 };
 
 /** The groups of failed requests, the most frequent first. */
@@ -178,16 +217,28 @@ export async function groupErrors(
   filter: RequestFilter,
   limit: number,
 ): Promise<ErrorGroup[]> {
-  return requestsOf(db, workspaceId, filter)
+  const ofDays = requestsOf(db, workspaceId, filter)
     .where('status', '>=', 400)
     .select(({ fn }) => [
-      ...(['problem_code', 'status', 'method', 'route'] as const),
+      ...GROUPED,
+      sql<string>`(created_at at time zone 'UTC')::date::text`.as('day'),
       fn.countAll<number>().as('count'),
       fn.min('created_at').as('first_at'),
       fn.max('created_at').as('last_at'),
       sql<string>`(array_agg(id order by created_at desc, id desc))[1]`.as('last_id'),
     ])
-    .groupBy(['problem_code', 'status', 'method', 'route'])
+    .groupBy([...GROUPED, 'day']);
+  return db
+    .selectFrom(ofDays.as('of_days'))
+    .select(({ fn }) => [
+      ...GROUPED,
+      sql<number>`sum(count)::int`.as('count'),
+      fn.min('first_at').as('first_at'),
+      fn.max('last_at').as('last_at'),
+      sql<string>`(array_agg(last_id order by day desc))[1]`.as('last_id'),
+      sql<Record<string, number>>`jsonb_object_agg(day, count)`.as('days'),
+    ])
+    .groupBy(GROUPED)
     .orderBy('count', 'desc')
     .orderBy('last_id', 'desc')
     .limit(limit)

@@ -3,6 +3,7 @@ import type { Logger } from '@framelane/service-kit/logger';
 import type { Request, RequestHandler, Response } from 'express';
 import { PeriodicWrite } from '../background/periodic-write.ts';
 import type { Database } from '../db/database.ts';
+import type { Clock } from '../db/database-clock.ts';
 import { isDatabaseUnavailable } from '../db/database-unavailable.ts';
 import { routeOf } from '../http/request-validation.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -26,12 +27,14 @@ const ROW_BYTES = 300;
 /** The status of a request whose client closed the connection before the response, as nginx has it. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-type Deps = { db: Database; logger: Logger; metrics: Metrics };
+type Deps = { clock: Clock; db: Database; logger: Logger; metrics: Metrics };
 type Waiting = Buffered & { row: NewEntry };
 
 /** What an entry is made of, besides the request and its response. */
 type Made = {
   startedAt: Date;
+  /** By a clock that does not jump. */
+  durationMs: number;
   /** The method before the validation, which handles HEAD as GET. */
   method: string;
   body: unknown;
@@ -61,7 +64,8 @@ export class RequestRecorder {
     const describe = describedOperations(resolve);
     const names = namesIn(contract);
     return (req, res, next) => {
-      const startedAt = new Date();
+      const startedAt = this.#deps.clock.now();
+      const begunMs = performance.now();
       const { method } = req;
       const body = sentJson(res);
       res.once('close', () => {
@@ -71,7 +75,8 @@ export class RequestRecorder {
           return this.#deps.metrics.requestsNotLogged('full', 1);
         try {
           const described = describe(req);
-          this.#add(req, res, { startedAt, method, body: body(), redaction, described, names });
+          const durationMs = Math.round(performance.now() - begunMs);
+          this.#add(req, res, { startedAt, durationMs, method, body: body(), redaction, described, names });
         } catch (error) {
           // Nobody else handles errors of listeners: they would end the process.
           this.#deps.metrics.requestsNotLogged('failed', 1);
@@ -105,7 +110,8 @@ export class RequestRecorder {
         // Each attempt waits for the database.
         if (outage !== undefined) throw outage;
         const rows = waiting.map(({ row }) => row);
-        await storeRequests(this.#deps.db, workspaceId, rows);
+        const untimely = await storeRequests(this.#deps.db, workspaceId, rows);
+        if (untimely > 0) this.#deps.metrics.requestsNotLogged('clock', untimely);
       } catch (error) {
         if (isDatabaseUnavailable(error)) outage = error;
         this.#deps.metrics.requestsNotLogged('database', waiting.length);
@@ -130,7 +136,7 @@ function entryOf(req: Request, res: Response, made: Made): NewEntry | undefined 
   const { verifiedKey: key } = req;
   const route = routeOf(req);
   if (key === undefined || route === undefined) return undefined;
-  const { startedAt, method, body, redaction, described, names } = made;
+  const { startedAt, durationMs, method, body, redaction, described, names } = made;
   const { problem } = res.locals;
   const json = {
     query: JSON.stringify(redaction.redact(req.query, described.query)),
@@ -153,7 +159,7 @@ function entryOf(req: Request, res: Response, made: Made): NewEntry | undefined 
     path: scrubbed(req.originalUrl.replace(/\?.*$/s, ''), 300),
     status: res.headersSent ? res.statusCode : CLIENT_CLOSED_REQUEST,
     problem_code: res.locals.problemCode ?? null,
-    duration_ms: Date.now() - startedAt.getTime(),
+    duration_ms: durationMs,
     created_at: startedAt,
     ...json,
     bytes: ROW_BYTES + Object.values(json).reduce((sum, text) => sum + (text?.length ?? 0), 0),

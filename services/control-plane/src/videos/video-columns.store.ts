@@ -68,7 +68,7 @@ type ListQuery = NonNullable<operations['listVideos']['parameters']['query']>;
 /** Which videos a list has. Absent filters match all videos. */
 export type VideoFilter = Omit<
   ListQuery,
-  'status' | 'createdAfter' | 'createdBefore' | 'q' | 'order' | 'limit' | 'cursor'
+  'status' | 'createdAfter' | 'createdBefore' | 'q' | 'order' | 'limit' | 'cursor' | 'total'
 > & {
   statuses?: readonly VideoRow['status'][];
   createdAfter?: Date | undefined;
@@ -87,7 +87,7 @@ export function conditionOf(
     ...(createdAfter === undefined ? [] : [eb('created_at', '>=', createdAfter)]),
     ...(createdBefore === undefined ? [] : [eb('created_at', '<', createdBefore)]),
     // Not "ilike all": PostgreSQL would not use the index on titles.
-    ...titleContains.map((text) => eb('title', 'ilike', patternOf(text))),
+    ...titleContains.map((text) => eb('title', 'ilike', containing(text))),
     ...(tag === undefined ? [] : [hasTag(tag)]),
   ]);
 }
@@ -96,7 +96,7 @@ export function hasTag(tag: string) {
   return sql<boolean>`tags @> array[${tag}]::text[]`;
 }
 
-/** The pattern of LIKE for titles that contain a text. */
-function patternOf(text: string): string {
+/** The pattern of LIKE for what contains a text. */
+export function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }

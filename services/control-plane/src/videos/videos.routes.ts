@@ -10,7 +10,10 @@ import type { VideoRecord } from './video-record.ts';
 import type { VideosService } from './videos.service.ts';
 
 /** Query parameters of the list, after the OpenAPI validator has checked them and filled in defaults. */
-type ListQuery = WithDefaults<NonNullable<operations['listVideos']['parameters']['query']>, 'order'>;
+type ListQuery = WithDefaults<
+  NonNullable<operations['listVideos']['parameters']['query']>,
+  'order' | 'total'
+>;
 
 export function videoRoutes({
   videos,
@@ -38,7 +41,7 @@ export function videoRoutes({
     },
 
     listVideos: async (req, res) => {
-      const { order, limit, cursor, ...query } = req.query as unknown as ListQuery;
+      const { order, limit, cursor, total: isCounted, ...query } = req.query as unknown as ListQuery;
       const { status = [], createdAfter, createdBefore, q = '', ...others } = query;
       const filter = {
         ...others,
@@ -47,14 +50,22 @@ export function videoRoutes({
         createdBefore: createdBefore === undefined ? undefined : new Date(createdBefore),
         titleContains: searchedTexts(q),
       };
-      const listArguments = [credentialOf(req).workspace_id, filter, { order, ...pageOf(req) }] as const;
+      const workspaceId = credentialOf(req).workspace_id;
+      const listArguments = [workspaceId, filter, { order, ...pageOf(req) }] as const;
+      const total = isCounted ? await videos.count(workspaceId, filter) : undefined;
+      const entityTagOf = (versions: readonly string[]) =>
+        entityTags.of(total === undefined ? versions : [...versions, `${total.count} ${total.exact}`]);
       if (req.get('if-none-match') !== undefined) {
-        if (sendUnchanged(req, res, entityTags.of(await videos.versions(...listArguments)))) return;
+        if (sendUnchanged(req, res, entityTagOf(await videos.versions(...listArguments)))) return;
       }
       const { page, versions } = await videos.list(...listArguments);
       // These versions were read together with the page. They may be newer than those above.
-      setEntityTag(res, entityTags.of(versions));
-      sendPage(req, res, publicUrl, page);
+      setEntityTag(res, entityTagOf(versions));
+      sendPage(req, res, publicUrl, { ...page, ...(total && { total }) });
+    },
+
+    listTags: async (req, res) => {
+      res.json({ data: await videos.tags(credentialOf(req).workspace_id, req.query) });
     },
 
     updateVideo: async (req, res) => {

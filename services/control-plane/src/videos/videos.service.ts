@@ -3,6 +3,7 @@ import type { DownloadName } from '@framelane/contracts/outputs/download';
 import type { PackagingName } from '@framelane/contracts/packaging';
 import type { AlternativeCodec } from '@framelane/contracts/renditions';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { components } from '@framelane/openapi/types';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
 import { storedSource } from '../artifacts/artifacts.service.ts';
@@ -21,6 +22,7 @@ import { codecsUnlessNamed } from './codecs-setting.ts';
 import { hdrOf } from './hdr-choice.ts';
 import { fromDays } from './keep-source.ts';
 import { findDueSources } from './sources.store.ts';
+import { listTags, type TagFilter } from './tags.store.ts';
 import { type TaskCounts, type TimelineEntry, timelineOf } from './timeline.ts';
 import type { VideoFilter } from './video-columns.store.ts';
 import { deleteTombstones, findVideosToRemove, lockVideo } from './video-lifecycle.store.ts';
@@ -29,6 +31,7 @@ import { changesOf, type VideoPatch } from './video-patch.ts';
 import { toVideoRecord, type VideoDetails, type VideoRecord } from './video-record.ts';
 import {
   countTasks,
+  countVideos,
   findVideo,
   insertVideo,
   listAttempts,
@@ -143,6 +146,16 @@ export class VideosService {
       page: toPage(rows, request.limit, (row) => toVideoRecord(row, this.#deps.baseUrl)),
       versions: rows.map(({ version }) => version),
     };
+  }
+
+  /** The tags in use, the most used first. */
+  tags(workspaceId: string, filter: TagFilter): Promise<components['schemas']['TagUse'][]> {
+    return listTags(this.#deps.db, workspaceId, filter);
+  }
+
+  /** How many videos match, up to a limit. */
+  count(workspaceId: string, filter: VideoFilter): Promise<components['schemas']['VideoTotal']> {
+    return countVideos(this.#deps.db, workspaceId, filter);
   }
 
   /** The versions that `list` would resolve with, for a fraction of its cost. */

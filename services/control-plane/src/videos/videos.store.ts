@@ -2,7 +2,7 @@ import { PLANNING_TASK } from '@framelane/contracts/outputs/tasks';
 import type { AlternativeCodec } from '@framelane/contracts/renditions';
 import type { components } from '@framelane/openapi/types';
 import { activeTraceparent } from '@framelane/service-kit/tracing';
-import { type ExpressionBuilder, sql } from 'kysely';
+import { type AliasedExpression, type ExpressionBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { inSeconds } from '../db/due-rows.ts';
 import { ENVIRONMENTS } from '../db/environments.ts';
@@ -30,6 +30,9 @@ type NarrowedFilter = VideoFilter & { among: string[] | undefined };
 
 /** A tag of at most this many videos is rare. */
 const RARE_TAG_VIDEOS = 500;
+
+/** The most videos that a count reads, whatever the workspace has. */
+const COUNTED_VIDEOS = 10_000;
 
 /** A video that waits for its upload; it is removed after `removeInSeconds`, unless that is null. */
 export type NewVideo = Pick<VideoRow, 'id' | 'environment' | 'filename'> &
@@ -153,6 +156,41 @@ export async function listVideoVersions(
 }
 
 /**
+ * How many living videos of a workspace match the filter. Bounded: it reads the newest videos that match the part of the filter that indexes
+ * answer, and looks for the tag and the title only in these. If there are more, the count is the least that it can be.
+ */
+export async function countVideos(
+  db: Database,
+  workspaceId: string,
+  filter: VideoFilter,
+): Promise<{ count: number; exact: boolean }> {
+  const { read, matching } = await countedVideos(
+    db,
+    workspaceId,
+    await narrowed(db, workspaceId, filter),
+  ).executeTakeFirstOrThrow();
+  return { count: Math.min(matching, COUNTED_VIDEOS), exact: read <= COUNTED_VIDEOS };
+}
+
+/** The query of a count: how many videos it has read, up to one more than it may count, and how many of them match. */
+export function countedVideos(db: Database, workspaceId: string, filter: NarrowedFilter) {
+  const { tag, titleContains = [], ...indexed } = filter;
+  const others = { titleContains, ...(tag !== undefined && { tag }) };
+  const page = { order: 'desc', after: undefined, limit: COUNTED_VIDEOS } as const;
+  // Only a search has to be in the newest ones. Sorting them costs more than reading them.
+  const candidates =
+    tag === undefined && titleContains.length === 0
+      ? db.selectFrom(pagesOfKinds(db, workspaceId, indexed, page)).limit(COUNTED_VIDEOS + 1)
+      : pageOfVideos(db, workspaceId, indexed, page);
+  return db
+    .selectFrom(candidates.selectAll().as('videos'))
+    .select((eb) => [
+      sql<number>`count(*)::int`.as('read'),
+      sql<number>`count(*) filter (where ${conditionOf(eb, others)})::int`.as('matching'),
+    ]);
+}
+
+/**
  * The filter, with the ids of all videos that have the tag if it is rare. PostgreSQL overestimates their number, and would search
  * all videos of the workspace in the order of the list.
  */
@@ -180,8 +218,19 @@ export function fewWithTag(db: Database, workspaceId: string, tag: string) {
 }
 
 function pageOfVideos(db: Database, workspaceId: string, filter: NarrowedFilter, page: VideoPageRequest) {
-  const { among, ...wanted } = filter;
   const { order, limit } = page;
+  const listed = pagesOfKinds(db, workspaceId, filter, page);
+  return keysetPage(db.selectFrom(listed), 'videos', { order, limit, after: undefined });
+}
+
+/** The page of each kind of video that the filter matches, one after the other. */
+function pagesOfKinds(
+  db: Database,
+  workspaceId: string,
+  filter: NarrowedFilter,
+  page: VideoPageRequest,
+): AliasedExpression<VideoRow & { row_version: string }, 'videos'> {
+  const { among, ...wanted } = filter;
   const matching = db
     .selectFrom('videos')
     .selectAll()
@@ -193,19 +242,15 @@ function pageOfVideos(db: Database, workspaceId: string, filter: NarrowedFilter,
   const ofAnyKind = keysetPage(matching, 'videos', page);
   const kinds = kindsOf(filter);
   // One index scan for each kind: a single scan would read past the rows of all other kinds.
-  const listed =
-    kinds === null
-      ? ofAnyKind
-      : db
-          .selectFrom(kinds.as('kind'))
-          .innerJoinLateral(
-            ofAnyKind
-              .where(sql<boolean>`(environment, status) = (kind.environment, kind.status)`)
-              .as('of_kind'),
-            (join) => join.onTrue(),
-          )
-          .selectAll('of_kind');
-  return keysetPage(db.selectFrom(listed.as('videos')), 'videos', { order, limit, after: undefined });
+  if (kinds === null) return ofAnyKind.as('videos');
+  return db
+    .selectFrom(kinds.as('kind'))
+    .innerJoinLateral(
+      ofAnyKind.where(sql<boolean>`(environment, status) = (kind.environment, kind.status)`).as('of_kind'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('of_kind')
+    .as('videos');
 }
 
 /** Every pair of environment and status that the filter matches, once; null when it matches all. */

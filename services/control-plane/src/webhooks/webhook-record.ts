@@ -18,6 +18,7 @@ export function toWebhookRecord(row: WebhookEndpointRow, last: DeliveryWithType 
     deliveryStatus: deliveryStatus(row),
     lastDelivery: last === undefined ? null : toSummary(last),
     consecutiveFailures: row.consecutive_failures,
+    failingSince: row.failing_since?.toISOString() ?? null,
     disabledReason: row.disabled_reason,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

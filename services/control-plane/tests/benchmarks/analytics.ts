@@ -7,6 +7,7 @@ import { createLogger } from '@framelane/service-kit/logger';
 import { line, median, print } from '@framelane/test-kit/benchmark-table';
 import { until } from '@framelane/test-kit/until';
 import { sql } from 'kysely';
+import { RollUpService } from '../../src/analytics/roll-up.service.ts';
 import { type Database, openDatabase, openMigrationPool } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { Contestant } from './support/contestant.ts';
@@ -49,6 +50,8 @@ try {
   );
   await measureSegments(server);
   await measureBeacons(server);
+  await server.stop();
+  await measureRollUp();
 } finally {
   generator.stop();
   await server?.stop();
@@ -123,6 +126,37 @@ async function measureBeacons(to: Contestant): Promise<void> {
   const stored = (await storedSessions()) - before;
   print(line(['beacons/s', 'CPU µs', 'sent', 'stored']));
   print(line([perSecond.toFixed(0), cpu.toFixed(0), String(requests), String(stored)]));
+}
+
+/** Sums up a day of a video that is far larger than what one statement reads. */
+async function measureRollUp(): Promise<void> {
+  const day = sql`(now() at time zone 'UTC')::date`;
+  const playbacks = 400_000;
+  await sql`
+    insert into view_sessions (day, video_id, session_id, visitor, watched, watched_at_rungs, stalled, watch_ms, startup_ms, stalls, stall_ms, device)
+    select ${day}, ${VIDEO}, md5('large day ' || n)::uuid, substring(decode(md5('viewer ' || n), 'hex') for 8),
+      repeat('1', 100)::bit(100), repeat('1', 400)::bit(400), repeat('0', 100)::bit(100), 1000, 400, 0, 0, 'phone'
+    from generate_series(1, ${sql.lit(playbacks)}) as n`.execute(db);
+  await sql`insert into view_changes (video_id, day) values (${VIDEO}, ${day}) on conflict do nothing`.execute(
+    db,
+  );
+  let slowest = 0;
+  const timed = db.withPlugin({
+    transformQuery: ({ node }) => {
+      started = performance.now();
+      return node;
+    },
+    transformResult: async ({ result }) => {
+      slowest = Math.max(slowest, performance.now() - started);
+      return result;
+    },
+  });
+  let started = performance.now();
+  const start = performance.now();
+  await new RollUpService({ db: timed, retentionDays: 400 }).rollUp();
+  const seconds = (performance.now() - start) / 1000;
+  print(line(['playbacks of a day', 's', 'slowest statement, ms']));
+  print(line([String(playbacks), seconds.toFixed(1), slowest.toFixed(0)]));
 }
 
 /** Sends a load, waits until all of it is stored, and resolves with the CPU time of a request in microseconds. */

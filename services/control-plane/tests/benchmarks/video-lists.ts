@@ -3,11 +3,11 @@ import { median } from '@framelane/test-kit/benchmark-table';
 import { sql } from 'kysely';
 import { type Database, openDatabase, openMigrationPool } from '../../src/db/database.ts';
 import type { VideoFilter } from '../../src/videos/video-columns.store.ts';
-import { listVideos } from '../../src/videos/videos.store.ts';
+import { countVideos, listVideos } from '../../src/videos/videos.store.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 /**
- * Compares the cost of a page of videos in workspaces with a million and with a thousand videos: `pnpm bench:lists`. Prints
+ * Compares the cost of a page of videos, and of a count, in workspaces with a million and with a thousand videos: `pnpm bench:lists`. Prints
  * median milliseconds and their ratio.
  */
 
@@ -16,7 +16,7 @@ const SMALL = { id: 'ws_small', videos: 1_000, rareOneIn: 10 };
 const LARGE = { id: 'ws_large', videos: 1_000_000, rareOneIn: 100 };
 const ROUNDS = 201;
 
-type Page = { filter?: VideoFilter; order?: 'asc' | 'desc'; after?: boolean };
+type Page = { filter?: VideoFilter; order?: 'asc' | 'desc'; after?: boolean; isCount?: boolean };
 
 /** Pages of 25 by filter; `after` starts in the middle of the list. */
 const PAGES: [string, Page][] = [
@@ -34,6 +34,10 @@ const PAGES: [string, Page][] = [
   ['tag, once', { filter: { tag: 'number 777' } }],
   ['title, frequent', { filter: { titleContains: ['holiday'] } }],
   ['title, once', { filter: { titleContains: ['number', '777 '] } }],
+  ['count', { isCount: true }],
+  ['count, environment', { isCount: true, filter: { environment: 'live' } }],
+  ['count, tag, once', { isCount: true, filter: { tag: 'number 777' } }],
+  ['count, title, once', { isCount: true, filter: { titleContains: ['number', '777 '] } }],
 ];
 
 /** One video a second, most of them ready and live. */
@@ -56,9 +60,10 @@ async function fill(db: Database, workspace: typeof SMALL): Promise<void> {
 
 async function listOnce(db: Database, { id, videos }: typeof SMALL, page: Page): Promise<number> {
   const middle = { createdAt: new Date(Date.UTC(2026, 0, 1) + videos * 500), id: 'vid_' };
-  const { filter = {}, order = 'desc', after = false } = page;
+  const { filter = {}, order = 'desc', after = false, isCount = false } = page;
   const startedAt = performance.now();
-  await listVideos(db, id, filter, { order, limit: 26, after: after ? middle : undefined });
+  if (isCount) await countVideos(db, id, filter);
+  else await listVideos(db, id, filter, { order, limit: 26, after: after ? middle : undefined });
   return performance.now() - startedAt;
 }
 

@@ -3,41 +3,65 @@ import { type Kysely, sql } from 'kysely';
 const EXTENSIONS = ['pg_trgm', 'btree_gin'];
 
 /**
- * The audit log: ADR 101. A transaction with an actor (`framelane.actor`) records its changes of these tables. Each has the type of its
- * resources, the column with their id, that of the part (or an empty text), and the columns whose changes are recorded.
+ * The audit log: ADR 101 and 110. A transaction with an actor (`framelane.actor`) records its changes of these tables. Each has the type of its
+ * resources, the column with their id, that of the part (or an empty text), the columns whose changes are recorded by name, and those whose old and new
+ * values are recorded, too: none that can have a text of a person.
  */
-const AUDITED: readonly { table: string; type: string; id: string; part?: string; columns: string[] }[] = [
+const AUDITED: readonly {
+  table: string;
+  type: string;
+  id: string;
+  part?: string;
+  columns: string[];
+  values?: string[];
+}[] = [
   { table: 'workspaces', type: 'workspace', id: 'id', columns: ['name'] },
   {
     table: 'quotas',
     type: 'limits',
     id: 'workspace_id',
-    columns: ['stored_bytes', 'transcoded_minutes', 'videos', 'uploads', 'file_bytes'],
+    columns: [],
+    values: ['stored_bytes', 'transcoded_minutes', 'videos', 'uploads', 'file_bytes'],
   },
-  { table: 'api_keys', type: 'api_key', id: 'id', columns: ['revoked_at'] },
+  {
+    table: 'api_keys',
+    type: 'api_key',
+    id: 'id',
+    columns: ['revoked_at'],
+    values: ['environment', 'permissions', 'expires_at'],
+  },
   {
     table: 'console_people',
     type: 'person',
     id: 'email',
-    columns: ['environments', 'permissions', 'administrator'],
+    columns: [],
+    values: ['environments', 'permissions', 'administrator'],
   },
-  { table: 'console_codes', type: 'sign_in_link', id: 'name', columns: [] },
+  {
+    table: 'console_codes',
+    type: 'sign_in_link',
+    id: 'name',
+    columns: [],
+    values: ['environments', 'permissions', 'administrator'],
+  },
   { table: 'console_sessions', type: 'session', id: 'id', columns: [] },
   {
     table: 'videos',
     type: 'video',
     id: 'id',
     columns: [
-      ...['title', 'metadata', 'tags', 'passthrough', 'playback_policy', 'allowed_origins'],
-      ...['keep_source_days', 'source_deleted_at', 'chosen_poster', 'retried_at', 'codecs', 'deleted_at'],
+      ...['title', 'metadata', 'tags', 'passthrough', 'allowed_origins'],
+      ...['source_deleted_at', 'chosen_poster', 'retried_at', 'codecs', 'deleted_at'],
     ],
+    values: ['playback_policy', 'keep_source_days'],
   },
   {
     table: 'captions',
     type: 'captions',
     id: 'video_id',
     part: 'language',
-    columns: ['label', 'is_default', 'cues', 'cue_starts', 'cue_ends'],
+    columns: ['label', 'cues', 'cue_starts', 'cue_ends'],
+    values: ['is_default'],
   },
   { table: 'chapters', type: 'chapters', id: 'video_id', columns: ['starts', 'titles'] },
   { table: 'posters', type: 'poster', id: 'video_id', columns: ['image'] },
@@ -54,7 +78,8 @@ const AUDITED: readonly { table: string; type: string; id: string; part?: string
     table: 'webhook_endpoints',
     type: 'webhook',
     id: 'id',
-    columns: ['url', 'description', 'events', 'enabled', 'secret'],
+    columns: ['url', 'description', 'secret'],
+    values: ['events', 'enabled'],
   },
 ];
 
@@ -79,11 +104,13 @@ const AUDIT = [
   `create function record_change() returns trigger language plpgsql as $$
   declare
     actor jsonb := current_setting('framelane.actor')::jsonb;
-    audited text[] := string_to_array(tg_argv[3], ',');
+    valued text[] := string_to_array(tg_argv[4], ',');
+    audited text[] := string_to_array(tg_argv[3], ',') || valued;
     old_row jsonb;
     new_row jsonb;
     known jsonb;
     changed text[] := '{}';
+    new_values jsonb := '{}';
     done text := case tg_op when 'INSERT' then 'created' when 'DELETE' then 'deleted' else 'updated' end;
     workspace text;
   begin
@@ -99,6 +126,11 @@ const AUDIT = [
         changed := '{}';
       end if;
     end if;
+    if tg_op <> 'UPDATE' or changed <> '{}' then
+      select coalesce(jsonb_object_agg(name, jsonb_build_array(old_row -> name, new_row -> name)), '{}') into new_values
+      from unnest(valued) as name
+      where coalesce(new_row -> name, 'null') is distinct from coalesce(old_row -> name, 'null');
+    end if;
     workspace := coalesce(
       known ->> 'workspace_id',
       case when tg_table_name = 'workspaces' then known ->> 'id' end,
@@ -106,19 +138,19 @@ const AUDIT = [
     );
     insert into audit_events (
       id, workspace_id, actor_type, actor_id, actor_name, operation, request_id,
-      action, resource_type, resource_id, resource_part, fields, created_at
+      action, resource_type, resource_id, resource_part, fields, changes, created_at
     ) values (
       new_audit_event_id(), workspace, actor ->> 'type', actor ->> 'id', actor ->> 'name', actor ->> 'operation',
       actor ->> 'requestId', done, tg_argv[0], known ->> tg_argv[1], known ->> nullif(tg_argv[2], ''), changed,
-      clock_timestamp()
+      new_values, clock_timestamp()
     );
     return null;
   end $$`,
   ...AUDITED.map(
-    ({ table, type, id, part = '', columns }) => `create trigger record_change
+    ({ table, type, id, part = '', columns, values = [] }) => `create trigger record_change
       after insert or update or delete on ${table} for each row
       when (coalesce(current_setting('framelane.actor', true), '') <> '')
-      execute function record_change('${type}', '${id}', '${part}', '${columns.join(',')}')`,
+      execute function record_change('${type}', '${id}', '${part}', '${columns.join(',')}', '${values.join(',')}')`,
   ),
   // Nobody changes an event, and its retention is the only deletion.
   `create function refuse_change_of_audit() returns trigger language plpgsql as $$
@@ -130,6 +162,8 @@ const AUDIT = [
     for each row execute function refuse_change_of_audit()`,
   `create trigger refuse_truncation before truncate on audit_events
     for each statement execute function refuse_change_of_audit()`,
+  // Also with session_replication_role = replica.
+  'alter table audit_events enable always trigger refuse_change, enable always trigger refuse_truncation',
 ];
 
 const TABLES = [
@@ -173,6 +207,8 @@ const TABLES = [
     permissions text[] not null,
     administrator boolean not null,
     expires_at timestamptz(3) not null,
+    used_at timestamptz(3),
+    refused_at timestamptz(3),
     primary key (code_hash, workspace_id)
   )`,
   'create index console_codes_by_expiry on console_codes (expires_at)',
@@ -798,10 +834,11 @@ const TABLES = [
   )`,
   'create index idempotency_keys_by_age on idempotency_keys (created_at)',
 
-  // At most 10,000 rows of a workspace: each flush deletes its oldest ones, by the sums in request_log_sizes.
+  // A partition has the requests of a day in UTC; maintenance creates and drops them. Without foreign keys, because those would lock the other tables
+  // then. At most 10,000 rows of a workspace: each flush deletes its oldest ones, by the sums in request_log_sizes.
   `create table request_log (
-    id text primary key,
-    workspace_id text not null references workspaces,
+    id text not null,
+    workspace_id text not null,
     request_id text not null,
     key_id text not null,
     key_last4 text not null,
@@ -817,14 +854,16 @@ const TABLES = [
     response_headers json not null,
     response_body json,
     bytes int not null check (bytes > 0),
-    created_at timestamptz(3) not null
-  )`,
+    created_at timestamptz(3) not null,
+    primary key (id, created_at)
+  ) partition by range (created_at)`,
   'create index request_log_by_workspace on request_log (workspace_id, created_at desc, id desc) include (bytes)',
-  'create index request_log_by_age on request_log (created_at)',
   `create table request_log_sizes (
-    workspace_id text primary key references workspaces,
+    workspace_id text not null references workspaces,
+    day date not null,
     entries int not null,
-    bytes bigint not null
+    bytes bigint not null,
+    primary key (workspace_id, day)
   )`,
 
   `create table audit_events (
@@ -835,15 +874,22 @@ const TABLES = [
     actor_name text not null,
     operation text not null,
     request_id text,
-    action text not null check (action in ('created', 'updated', 'deleted')),
+    action text not null
+      check (action in ('created', 'updated', 'deleted', 'signed_in', 'signed_out', 'refused', 'exported')),
     resource_type text not null,
     resource_id text not null,
     resource_part text,
     fields text[] not null,
+    changes jsonb not null,
     created_at timestamptz(3) not null
   )`,
   'create index audit_events_by_workspace on audit_events (workspace_id, created_at desc, id desc)',
-  'create index audit_events_by_age on audit_events (created_at)',
+  'create index audit_events_by_actor on audit_events (workspace_id, actor_id, created_at desc, id desc)',
+  'create index audit_events_by_action on audit_events (workspace_id, action, created_at desc, id desc)',
+  'create index audit_events_by_type on audit_events (workspace_id, resource_type, created_at desc, id desc)',
+  'create index audit_events_by_resource on audit_events (workspace_id, resource_id, created_at desc, id desc)',
+  // Events come in this order. A tree would tempt PostgreSQL to read the events of all workspaces for a page of one.
+  'create index audit_events_by_age on audit_events using brin (created_at)',
   ...AUDIT,
 ];
 

@@ -6,6 +6,7 @@ import { jpegOf } from '@framelane/test-kit/jpeg';
 import { pngOf } from '@framelane/test-kit/png';
 import { newApiKeySecret } from '../../../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../../../src/api-keys/api-keys.service.ts';
+import { storeRequests } from '../../../src/request-log/request-log.store.ts';
 import type { TestControlPlane } from '../control-plane.ts';
 import { makeDownload } from '../derivations.ts';
 import { FOLDER, sampleManifest } from '../manifest.ts';
@@ -134,7 +135,10 @@ export class PropertyWorkspace {
       await objects.put(imageKey(output, name), Buffer.alloc(1), 'image/jpeg');
     }
     await engine.complete(videoId, attempt, manifest);
-    await this.#call('POST', `/videos/${videoId}/downloads`, { files: DOWNLOADS });
+    // With a key that no request can have revoked.
+    const secret = newApiKeySecret('live');
+    await createFullKey(this.#plane.db, { workspaceId, name: 'Engine', secret });
+    await this.#call('POST', `/videos/${videoId}/downloads`, { files: DOWNLOADS }, secret);
     for (const _ of DOWNLOADS) await makeDownload(this.#plane, videoId, Buffer.alloc(1), workspaceId);
   }
 
@@ -161,11 +165,11 @@ export class PropertyWorkspace {
   /** An entry of the request log, which has those of the first requests only after a second. */
   async #logRequest(): Promise<string> {
     const id = newId('log');
-    await this.#plane.db
-      .insertInto('request_log')
-      .values({
+    const workspaceId = this.#known.ws[0] ?? '';
+    await storeRequests(this.#plane.db, workspaceId, [
+      {
         id,
-        workspace_id: this.#known.ws[0] ?? '',
+        workspace_id: workspaceId,
         request_id: 'req_1',
         key_id: this.#known.key[0] ?? '',
         key_last4: 'AeLJ',
@@ -176,14 +180,14 @@ export class PropertyWorkspace {
         status: 404,
         problem_code: 'video_not_found',
         duration_ms: 3,
-        request_headers: {},
+        request_headers: '{}',
         request_body: null,
-        response_headers: {},
+        response_headers: '{}',
         response_body: '{}',
         bytes: 400,
         created_at: new Date(),
-      })
-      .execute();
+      },
+    ]);
     return id;
   }
 
@@ -191,12 +195,9 @@ export class PropertyWorkspace {
     if (!this.#known[kind].includes(value)) this.#known[kind].push(value);
   }
 
-  async #call(method: string, path: string, body?: object): Promise<{ id: string }> {
-    const response = await this.#send(
-      method,
-      path,
-      body && { type: 'application/json', body: JSON.stringify(body) },
-    );
+  async #call(method: string, path: string, body?: object, secret?: string): Promise<{ id: string }> {
+    const content = body && { type: 'application/json', body: JSON.stringify(body) };
+    const response = await this.#send(method, path, content, secret);
     const bytes = Buffer.from(await response.arrayBuffer());
     this.learn({ status: response.status, headers: Object.fromEntries(response.headers), body: bytes });
     return JSON.parse(bytes.toString('utf8'));
@@ -206,11 +207,12 @@ export class PropertyWorkspace {
     method: string,
     path: string,
     content?: { type: string; body: string | Uint8Array<ArrayBuffer> },
+    secret = this.#known.secret[0],
   ): Promise<Response> {
     const response = await fetch(`${this.#plane.url}/v1${path}`, {
       method,
       headers: {
-        authorization: `Bearer ${this.#known.secret[0]}`,
+        authorization: `Bearer ${secret}`,
         'x-svc-workspace': this.#known.ws[0] ?? '',
         ...(content && { 'content-type': content.type }),
       },
