@@ -40,7 +40,7 @@ const VIDEOS = `
     v.uploaded_at is not null as uploaded, v.source_deleted_at is not null as "sourceDeleted", v.attempt, v.content_key is not null as "hasKey",
     coalesce(t.expires_at < now(), true) as "ticketExpired", coalesce(t.lease_expires_at > now(), false) as "isLeased",
     (select count(*)::int from attempts a where a.video_id = v.id and a.outcome is null) as "attemptsOpen",
-    v.codecs,
+    cardinality(v.retried_at) as retries, v.codecs,
     (select coalesce(json_agg(json_build_object('name', name, 'segments', cardinality(segment_bytes))), '[]')
       from renditions r where r.video_id = v.id) as renditions,
     array(select r.name || '/' || n || ${EXTENSION} from renditions r,

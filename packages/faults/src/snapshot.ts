@@ -22,6 +22,8 @@ type VideoState = {
   /** A lease that has expired does not count: the engine may be gone, and the token works again. */
   isLeased: boolean;
   attemptsOpen: number;
+  /** How often a client has retried it; unknown, and 0, if the video is deleted. */
+  retries: number;
   /** Those beside H.264; none if the video is deleted. */
   codecs: {
     codec: AlternativeCodec;
