@@ -60,13 +60,14 @@ export const MUTANTS: Readonly<Record<string, Mutant>> = {
   },
 };
 
-/** Loads the code with a mutant. Call it before the code is loaded. */
-export function installMutant(name: string): void {
+/** Loads the code with a mutant. Call it before the code is loaded. The result tells whether the changed file was loaded since. */
+export function installMutant(name: string): () => boolean {
   const mutant = MUTANTS[name];
   if (mutant === undefined) {
     throw new Error(`No mutant is called ${name}. There are: ${Object.keys(MUTANTS).join(', ')}.`);
   }
   const { file, find, replace } = mutant;
+  let isLoaded = false;
   registerHooks({
     load: (url, context, next) => {
       const loaded = next(url, context);
@@ -74,7 +75,9 @@ export function installMutant(name: string): void {
       const text = String(loaded.source);
       const changed = text.replace(find, () => replace);
       if (changed === text) throw new Error(`${file} has no place for the mutant ${name}`);
+      isLoaded = true;
       return { ...loaded, source: changed };
     },
   });
+  return () => isLoaded;
 }

@@ -1,6 +1,7 @@
 import { readDatabase } from '@framelane/faults/database-state';
 import type { Snapshot } from '@framelane/faults/snapshot';
 import { unfinishedWork, violations as violationsOf } from '@framelane/faults/violations';
+import { WebhookEndpoint } from '@framelane/faults/webhook-endpoint';
 import type pg from 'pg';
 import { Driver } from './driver.ts';
 import { ScheduledDatabase } from './scheduled-database.ts';
@@ -31,13 +32,13 @@ export async function runScenario(
   network.install();
   const services = createServices({ world, database, databaseUrl, broker, store, network, workDir });
   const workload = new Workload(world);
-  const snapshot = async (): Promise<Snapshot> => ({
+  const snapshot = async (endpoint: WebhookEndpoint): Promise<Snapshot> => ({
     ...(await readDatabase({ query: async (text) => (await monitor.query(text)).rows })),
     objects: store.sizes(),
     unfinishedUploads: store.unfinished(),
     messages: broker.held(),
-    delivered: [],
-    reusedEventIds: [],
+    delivered: [...endpoint.events.values()],
+    reusedEventIds: [...endpoint.reusedIds],
     ffmpegs: [],
     jobDirectories: [],
     sentBytes: 0,
@@ -47,6 +48,8 @@ export async function runScenario(
 
   const scenario = async (): Promise<string[]> => {
     for (const service of services) await service.start();
+    const endpoint = await WebhookEndpoint.start();
+    await workload.addWebhook(endpoint.url);
     const kills = services.map((service) => killRepeatedly(service, world, () => isEnding));
     let isEnding = false;
     const running: Promise<void>[] = [];
@@ -62,7 +65,7 @@ export async function runScenario(
     const deadline = time.now() + restMs;
     for (;;) {
       await time.sleep(CHECK_MS);
-      const state = await driver.outside(snapshot);
+      const state = await driver.outside(() => snapshot(endpoint));
       const found = [...remaining(state), ...lost(state, workload)];
       if (found.length === 0) break;
       if (time.now() > deadline) return [...workload.contradictions, ...found];
@@ -76,9 +79,9 @@ export async function runScenario(
   return { violations, statements: database.statements };
 }
 
-/** The violations of the guarantees. No endpoint receives events here, and no player fetches anything. */
+/** The violations of the guarantees. No player fetches anything here. */
 function remaining(state: Snapshot): string[] {
-  const wrong = violationsOf({ ...state, delivered: state.events });
+  const wrong = violationsOf(state);
   return [...unfinishedWork(state), ...wrong.filter((each) => !/^(1|7|10): /.test(each))];
 }
 

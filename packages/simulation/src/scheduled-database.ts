@@ -7,7 +7,7 @@ import { latency, type World } from './world.ts';
 /** A statement that waits for a lock is cancelled after this virtual time, as `statement_timeout` does. */
 const STATEMENT_MS = 5_000;
 
-/** How long a statement may run before it is checked for waiting, in real milliseconds. */
+/** How long a statement may run before it is checked for waiting, and the pause between two checks, in real milliseconds. */
 const CHECK_MS = 2;
 
 /** Checks in a row that must find it waiting: locks within the server are held for moments. */
@@ -27,6 +27,8 @@ export class ScheduledDatabase {
   /** Operations of connections that need no lock. */
   #busy = 0;
   readonly #running = new Set<Running>();
+  /** Sounds when the server has finished something. */
+  readonly #end = new Signal();
   #changed = true;
   #writtenTime = -1;
   #counted = 0;
@@ -49,6 +51,11 @@ export class ScheduledDatabase {
     // pg passes one of several kinds of arguments; the services use text with values, and an object with a name.
     class ScheduledClient extends pg.Client {
       #process: SimulatedProcess | undefined;
+
+      constructor(config: pg.ClientConfig) {
+        // The server would apply them to the real time.
+        super({ ...config, statement_timeout: 0, idle_in_transaction_session_timeout: 0 });
+      }
 
       override connect(callback?: unknown): never {
         this.#process = currentProcess();
@@ -79,13 +86,11 @@ export class ScheduledDatabase {
 
   /** Resolves when the server has finished all statements that it can finish now. Those that remain wait for locks. */
   async settle(): Promise<void> {
-    while (this.#busy > 0) await turn();
-    let checkAt = realTime.now() + CHECK_MS;
+    while (this.#busy > 0) await this.#end.wait();
     let waits = 0;
     while (this.#running.size > 0 && this.#changed) {
-      await turn();
-      if (realTime.now() < checkAt) continue;
-      checkAt = realTime.now() + CHECK_MS;
+      // Without a spinning event loop, the server has the processor.
+      if (await this.#end.wait(CHECK_MS)) continue;
       const before = [...this.#running];
       const isSame = (await this.#allWait(before)) && before.every((each) => this.#running.has(each));
       waits = isSame && before.length === this.#running.size ? waits + 1 : 0;
@@ -139,6 +144,7 @@ export class ScheduledDatabase {
     } finally {
       this.#running.delete(running);
       this.#changed = true;
+      this.#end.sound();
       await back;
     }
   }
@@ -149,6 +155,7 @@ export class ScheduledDatabase {
       return await work();
     } finally {
       this.#busy -= 1;
+      this.#end.sound();
     }
   }
 
@@ -170,9 +177,25 @@ export class ScheduledDatabase {
   }
 }
 
-/** One turn of the real event loop. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => realTime.setImmediate(resolve));
+/** Wakes the one that waits. */
+class Signal {
+  #wake: (hasSounded: boolean) => void = () => {};
+
+  sound(): void {
+    this.#wake(true);
+  }
+
+  /** Resolves with true when it sounds, or with false after real milliseconds. */
+  wait(milliseconds?: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer =
+      milliseconds === undefined ? undefined : realTime.setTimeout(() => resolve(false), milliseconds);
+    this.#wake = (hasSounded) => {
+      realTime.clearTimeout(timer);
+      resolve(hasSounded);
+    };
+    return promise;
+  }
 }
 
 function isStatement(query: unknown): query is { text: string; values?: unknown } {

@@ -56,9 +56,10 @@ export async function simulate(run: Run): Promise<Outcome> {
   const history = new History(() => time.now(), run.onLine);
   const world: World = { time, random, history, faults: new Faults(random, RATES) };
   installSeededRandomness(new Random(run.seed ^ 0x5eed));
-  if (run.mutant !== undefined) installMutant(run.mutant);
+  const isMutantLoaded = run.mutant === undefined ? () => true : installMutant(run.mutant);
   // The code under test is loaded here, with the virtual time and the random numbers of the seed.
   const { runScenario } = await import('./scenario.ts');
+  if (!isMutantLoaded()) throw new Error(`The file of the mutant ${run.mutant} was not loaded`);
   const { violations, statements } = await runScenario(run, world, monitor, REST_MS);
   await monitor.end();
   return {

@@ -102,6 +102,8 @@ export class SimulatedNetwork {
   readonly #listeners = new Map<string, Listener>();
   /** Ports behind which others share the connections, as behind a load balancer. */
   readonly #shared = new Map<number, readonly number[]>();
+  /** The port of the next server that wants any. */
+  #nextPort = 40_000;
 
   constructor(world: World) {
     this.#world = world;
@@ -126,7 +128,8 @@ export class SimulatedNetwork {
       network.#connect(Number(options.port))) as typeof http.Agent.prototype.createConnection;
   }
 
-  #listen(server: http.Server, port: number): void {
+  #listen(server: http.Server, wanted: number): void {
+    const port = wanted === 0 ? this.#nextPort++ : wanted;
     const key = String(port);
     const process = currentProcess();
     this.#listeners.set(key, { server, process });

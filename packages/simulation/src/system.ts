@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readControlPlaneConfig } from '@framelane/control-plane/config';
+import { type ControlPlaneConfig, readControlPlaneConfig } from '@framelane/control-plane/config';
 import { ControlPlane } from '@framelane/control-plane/control-plane';
 import { readEngineConfig } from '@framelane/engine/config';
 import { Engine } from '@framelane/engine/engine';
@@ -21,6 +21,12 @@ export const PORTS = { public: 8000, internal: 8100, uploads: 8200 } as const;
 
 const SERVICE_SECRET = 'the-secret-that-engines-show-in-simulations';
 const COUNT = 2;
+
+/** Pause between two claims of work that no commit has announced. Most statements of an idle system are such claims. */
+const POLL_SECONDS = 5;
+
+/** Seconds before each attempt at a delivery: all end within the rest of a run. */
+const RETRY_SCHEDULE = [0, 2, 5, 10, 20, 40, 60];
 
 export type Systems = {
   world: World;
@@ -92,9 +98,15 @@ async function startControlPlane(
     RATE_LIMIT_REQUESTS_PER_MINUTE: '0',
     RATE_LIMIT_FAILURES_PER_MINUTE: '0',
     PIECE_SECONDS: '6',
+    WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
   });
-  // Later passes of a purge find objects that were stored late; a run should not wait ten minutes for each.
-  const config = { ...read, purgeRepeatSeconds: 30 };
+  const config: ControlPlaneConfig = {
+    ...read,
+    pollSeconds: POLL_SECONDS,
+    // Later passes of a purge find objects that were stored late; a run should not wait ten minutes for each.
+    purgeRepeatSeconds: 30,
+    webhooks: { ...read.webhooks, retryScheduleSeconds: RETRY_SCHEDULE },
+  };
   const controlPlane = ControlPlane.create(config, {
     bus: broker.busOf(process),
     objects: store,
@@ -127,7 +139,11 @@ async function startEngine(
   });
   const threads = 2;
   const engine = Engine.create(
-    { ...config, transcode: { ...config.transcode, threads } },
+    {
+      ...config,
+      transcode: { ...config.transcode, threads },
+      imports: { ...config.imports, pollSeconds: POLL_SECONDS },
+    },
     {
       bus: broker.busOf(process),
       objects: store,

@@ -4,7 +4,7 @@ import FakeTimers from '@sinonjs/fake-timers';
 import { currentProcess, whileAlive } from './simulated-process.ts';
 
 /** The functions of the real time, for the simulation itself. */
-export const realTime = { setImmediate, setTimeout, now: performance.now.bind(performance) };
+export const realTime = { setImmediate, setTimeout, clearTimeout, now: performance.now.bind(performance) };
 
 /** Time that passes only when nothing else can happen. */
 export type VirtualTime = {

@@ -23,6 +23,15 @@ export class Workload {
     this.#world = world;
   }
 
+  /** Registers an endpoint for all events of videos. A deletion leaves only the events that an endpoint gets. */
+  async addWebhook(url: string): Promise<void> {
+    const events = ['video.ready', 'video.failed', 'video.deleted'];
+    const { status } = await this.#until('owner', 'POST webhook', () =>
+      callApi('POST', '/v1/webhooks', { url, events }),
+    );
+    if (status !== 201) throw new Error(`The endpoint was not registered: ${status}`);
+  }
+
   /** One client with one video. Resolves when it has seen its end, or has deleted it. */
   async run(name: string): Promise<void> {
     const { random, time } = this.#world;
