@@ -13,8 +13,16 @@ const CHECK_MS = 2;
 /** Checks in a row that must find it waiting: locks within the server are held for moments. */
 const CHECKS = 3;
 
-/** A statement that the server has not finished. */
-type Running = { pid: number };
+/** A statement at the server. */
+type Running = {
+  pid: number;
+  /** Its place in the order in which statements began. */
+  order: number;
+  /** Resolves when the server has finished it. */
+  end: Promise<unknown>;
+  /** Lets its caller go on. */
+  release: () => void;
+};
 
 /**
  * A real PostgreSQL whose statements run in an order that the seed decides. Each takes virtual time on the way to the server and back. Meanwhile
@@ -27,6 +35,8 @@ export class ScheduledDatabase {
   /** Operations of connections that need no lock. */
   #busy = 0;
   readonly #running = new Set<Running>();
+  /** Statements that the server has finished, whose callers wait for the order. */
+  #finished: Running[] = [];
   /** Sounds when the server has finished something. */
   readonly #end = new Signal();
   #changed = true;
@@ -96,6 +106,10 @@ export class ScheduledDatabase {
       waits = isSame && before.length === this.#running.size ? waits + 1 : 0;
       if (waits === CHECKS) this.#changed = false;
     }
+    // In which order the server finishes those that waited for the same lock is not up to the seed.
+    const finished = this.#finished.sort((one, other) => one.order - other.order);
+    this.#finished = [];
+    for (const { release } of finished) release();
   }
 
   async connect(work: () => Promise<void>): Promise<void> {
@@ -109,8 +123,10 @@ export class ScheduledDatabase {
   async disconnect(client: pg.Client): Promise<void> {
     const { processID } = client as unknown as { processID: number | null };
     if (processID === null) return;
-    await this.#monitor.query('select pg_terminate_backend($1, 5000)', [processID]);
-    this.#changed = true;
+    await this.#real(async () => {
+      await this.#monitor.query('select pg_terminate_backend($1, 5000)', [processID]);
+      this.#changed = true;
+    });
   }
 
   async run(
@@ -130,23 +146,32 @@ export class ScheduledDatabase {
     const statement = isBegin
       ? { text: `${query.text}; set local simulated.now = '${time.epochMs() / 1000}'` }
       : query;
-    const running: Running = { pid: (client as unknown as { processID: number }).processID };
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const result = send(statement);
+    const end = result.catch(() => {});
+    const pid = (client as unknown as { processID: number }).processID;
+    const running: Running = { pid, order: this.#counted, end, release };
     this.#running.add(running);
     this.#changed = true;
-    const timeout = time.sleep(STATEMENT_MS).then(async () => {
-      if (!this.#running.has(running)) return;
-      await this.#monitor.query('select pg_cancel_backend($1)', [running.pid]);
-      this.#changed = true;
-    });
-    void timeout;
-    try {
-      return await send(statement);
-    } finally {
+    void end.then(() => {
       this.#running.delete(running);
+      this.#finished.push(running);
       this.#changed = true;
       this.#end.sound();
-      await back;
-    }
+    });
+    void time.sleep(STATEMENT_MS).then(() => this.#cancel(running));
+    await released;
+    await back;
+    return result;
+  }
+
+  /** Cancels a statement that still waits for a lock. */
+  async #cancel(running: Running): Promise<void> {
+    if (!this.#running.has(running)) return;
+    await this.#real(async () => {
+      await this.#monitor.query('select pg_cancel_backend($1)', [running.pid]);
+      await running.end;
+    });
   }
 
   async #real<T>(work: () => Promise<T>): Promise<T> {
