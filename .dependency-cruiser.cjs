@@ -119,7 +119,7 @@ module.exports = {
     layer('test-kit-knows-no-service', '^packages/test-kit/', '^(services|packages/(?!test-kit/))'),
     layer(
       'only-tests-use-the-test-kit',
-      '^(services/[^/]+|packages/(?!(acceptance|faults|test-kit)/)[^/]+)/src/',
+      '^(services/[^/]+|packages/(?!(acceptance|faults|simulation|test-kit)/)[^/]+)/src/',
       '^packages/test-kit/',
     ),
     layer(

@@ -15,6 +15,7 @@ const VIDEO: State['videos'][number] = {
   ticketExpired: true,
   isLeased: false,
   attemptsOpen: 0,
+  retries: 0,
   codecs: [
     { codec: 'av1', status: 'ready', error: null },
     { codec: 'hevc', status: 'failed', error: { code: 'codec_failed' } },

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { checkStream, violations as hlsViolations } from '@framelane/hls-conformance';
 import { until } from '@framelane/test-kit/until';
 import type { Cluster } from './cluster.ts';
+import { readDatabase } from './database-state.ts';
 import { leaks } from './leaks.ts';
 import { logged } from './logged.ts';
-import { readDatabase, type Snapshot, takeSnapshot } from './snapshot.ts';
+import { type Snapshot, takeSnapshot } from './snapshot.ts';
 import { type Expected, unfinishedWork, violations } from './violations.ts';
 
 /** How long a cluster may take to come to rest: leases must expire and maintenance steps run, on a busy machine. */
@@ -24,7 +25,7 @@ const checkedStreams = new WeakMap<Cluster, Map<string, string>>();
 export async function violationsAtRest(cluster: Cluster, expected: Expected = {}): Promise<string[]> {
   const start = performance.now();
   // The database alone is read faster than all systems.
-  await remaining(REST_SECONDS, async () => unfinishedWork(await readDatabase(cluster)));
+  await remaining(REST_SECONDS, async () => unfinishedWork(await readDatabase(cluster.postgres)));
   const secondsLeft = REST_SECONDS - (performance.now() - start) / 1000;
   let state: Snapshot | undefined;
   const wrong = await remaining(secondsLeft, async () => {

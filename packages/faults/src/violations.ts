@@ -98,26 +98,23 @@ function keptKeys({ videos }: Snapshot): string[] {
     .map(({ id }) => `3: ${id} still has its content key`);
 }
 
-/** 5: each final state of a video has exactly one event, and it is delivered. */
+/** 5: each end of a video has exactly one event, and it is delivered. */
 function wrongEvents(state: Snapshot): string[] {
   const { videos, events, delivered, reusedEventIds, deliveriesOpen } = state;
   const count = (type: string, videoId: string) =>
     events.filter((event) => event.type === type && event.videoId === videoId).length;
-  const wrong = videos.flatMap(({ id, status, deleted }) => [
+  const wrong = videos.flatMap(({ id, status, deleted, retries }) => [
     ...(!deleted && status !== 'ready' && count('video.ready', id) > 0
       ? [`5: ${id} is ${status}, but has been ready`]
       : []),
     ...atMostOnce(`video.ready of ${id}`, count('video.ready', id)),
-    ...atMostOnce(`video.failed of ${id}`, count('video.failed', id)),
     ...(deleted && count('video.deleted', id) !== 1
       ? [`5: ${id} does not have exactly one video.deleted event`]
       : []),
     ...(!deleted && status === 'ready' && count('video.ready', id) !== 1
       ? [`5: ${id} does not have exactly one video.ready event`]
       : []),
-    ...(!deleted && status === 'failed' && count('video.failed', id) !== 1
-      ? [`5: ${id} does not have exactly one video.failed event`]
-      : []),
+    ...(deleted ? [] : wrongFailures(id, count('video.failed', id), retries + (status === 'failed' ? 1 : 0))),
   ]);
   const got = new Set(delivered.map(({ id }) => id));
   const written = new Set(events.map(({ id }) => id));
@@ -130,6 +127,13 @@ function wrongEvents(state: Snapshot): string[] {
       .map(({ id }) => `5: ${id} is not an event of the database`),
     ...reusedEventIds.map((id) => `5: ${id} came with different bodies`),
   ];
+}
+
+/** Only a failed video can be retried, so it has failed before each retry. */
+function wrongFailures(id: string, events: number, failures: number): string[] {
+  return events === failures
+    ? []
+    : [`5: ${id} has ${events} video.failed events, but has failed ${failures} times`];
 }
 
 function atMostOnce(what: string, count: number): string[] {

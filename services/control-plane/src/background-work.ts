@@ -18,7 +18,7 @@ export function createBackgroundWork(
   const { bus, objects, pool, db, logger, tracing, metrics } = infrastructure;
   const { attempts, tasks, imports, resealing } = services;
   const { commands, purges, webhookDeliveries, loops } = workAfterCommit;
-  const { maintenanceSeconds } = config;
+  const { maintenanceSeconds, pollSeconds } = config;
   const steps = maintenanceSteps({ ...services, ...workAfterCommit, objects, maintenanceSeconds });
   const maintenance = new Maintenance({ db, logger, metrics, steps });
   const stateMetrics = new StateMetrics(metrics.registry, {
@@ -39,6 +39,6 @@ export function createBackgroundWork(
     maintenance,
     stateMetrics,
     /** One loop for each kind of background work. */
-    loops: [...loops, new DueLoop(maintenance, { logger, tracing })],
+    loops: [...loops, new DueLoop(maintenance, { pollSeconds, logger, tracing })],
   };
 }

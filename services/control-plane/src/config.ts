@@ -146,6 +146,8 @@ export type ControlPlaneConfig = {
   };
   /** Whether engines can recognise speech: they have the same settings. */
   hasRecognizer: boolean;
+  /** Pause between two claims of background work, unless a commit wakes it. */
+  pollSeconds: number;
   maintenanceSeconds: number;
   purgeRepeatSeconds: number;
   pictures: PictureLimits;
@@ -245,6 +247,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
       acceptsAudioOnly: values.AUDIO_ONLY === 'yes',
     },
     hasRecognizer: values.RECOGNIZER_URL !== undefined || values.RECOGNIZER_PROGRAM !== undefined,
+    pollSeconds: 1,
     maintenanceSeconds: MAINTENANCE_SECONDS,
     purgeRepeatSeconds: PURGE_REPEAT_SECONDS,
     pictures: DEFAULT_PICTURE_LIMITS,

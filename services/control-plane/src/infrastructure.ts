@@ -6,6 +6,7 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { ReadinessChecks } from '@framelane/service-kit/health';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { Tracing } from '@framelane/service-kit/tracing';
+import type pg from 'pg';
 import { LeaseGrace } from './background/lease-grace.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { openDatabase, openPool } from './db/database.ts';
@@ -24,6 +25,8 @@ export type InfrastructureDeps = {
   checks?: ReadinessChecks;
   /** Resolves the host names of webhook endpoints. Default: by DNS. Tests replace it. */
   resolveHost?: ResolveHost;
+  /** The class of the connections to the database. Default: that of pg. The simulation replaces it. */
+  databaseClient?: typeof pg.Client;
 };
 
 /** What the services of all domains use: connections, keys, metrics and checks. */
@@ -34,7 +37,7 @@ export function createInfrastructure(config: ControlPlaneConfig, deps: Infrastru
   const { objects, logger, tracing } = deps;
   const bus = traced(deps.bus, tracing);
   const { contentKey: current, previousContentKeys: previous } = config.secrets;
-  const pool = openPool(config.databaseUrl, logger);
+  const pool = openPool(config.databaseUrl, logger, { Client: deps.databaseClient });
   const db = openDatabase(pool);
   const clock = new DatabaseClock(db);
   const checks = {

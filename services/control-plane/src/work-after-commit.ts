@@ -32,11 +32,11 @@ export function createWorkAfterCommit(config: ControlPlaneConfig, infrastructure
     sealingKeys: webhookKeys,
     settings: config.webhooks,
   });
-  const loopDeps = { logger, tracing };
-  const deliveryLoop = new DueLoop(webhookDeliveries, loopDeps);
+  const loopOptions = { pollSeconds: config.pollSeconds, logger, tracing };
+  const deliveryLoop = new DueLoop(webhookDeliveries, loopOptions);
   const loops = [
-    ...commands.map((each) => new DueLoop(each, loopDeps)),
-    new DueLoop(purges, loopDeps),
+    ...commands.map((each) => new DueLoop(each, loopOptions)),
+    new DueLoop(purges, loopOptions),
     deliveryLoop,
   ];
   const pictureWaits = new PictureWaits({ db, logger });

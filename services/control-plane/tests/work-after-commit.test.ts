@@ -25,12 +25,13 @@ let plane: TestControlPlane;
 let webhooks: WebhookClient;
 let endpoint: TestEndpoint;
 beforeAll(async () => {
-  neverPoll(Commands.prototype);
-  neverPoll(ObjectPurges.prototype);
-  neverPoll(WebhookDeliveriesService.prototype);
+  observe(Commands.prototype);
+  observe(ObjectPurges.prototype);
+  observe(WebhookDeliveriesService.prototype);
   // The moves of maintenance also wake the loops.
   plane = await startControlPlane((config) => ({
     ...localWebhooks(config),
+    pollSeconds: NEVER_SECONDS,
     maintenanceSeconds: NEVER_SECONDS,
   }));
   webhooks = new WebhookClient(plane);
@@ -44,11 +45,10 @@ afterAll(async () => {
   await endpoint.stop();
 });
 
-/** Lets the loop of this work claim only at its start, after a wake and after the work on a row, and not every second. */
-function neverPoll<T>(work: DueWork<T>): void {
+/** Notes when the latest claim of the loop of this work has found nothing due. */
+function observe<T>(work: DueWork<T>): void {
   const { claim } = work;
   jest.spyOn(work, 'claim').mockImplementation(async function (this: DueWork<T>, limit) {
-    this.pollMs = NEVER_SECONDS * 1000;
     idle.delete(this.name);
     const rows = await claim.call(this, limit);
     if (rows.length === 0) idle.add(this.name);

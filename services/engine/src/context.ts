@@ -12,6 +12,7 @@ import { ControlPlaneClient } from './control-plane-client.ts';
 import { Imports } from './imports/imports.ts';
 import { EngineMetrics } from './metrics/engine-metrics.ts';
 import { ResumableUploads } from './resumable-uploads/resumable-uploads.ts';
+import type { Media } from './transcode/media.ts';
 import { TranscodeWorker } from './transcode/transcode-worker.ts';
 import { StorageHeadroom } from './uploads/storage-headroom.ts';
 import { UploadSlots } from './uploads/upload-slots.ts';
@@ -41,6 +42,8 @@ export type EngineDeps = {
   tracing?: Tracing | undefined;
   /** Resolves the host names of imports. Default: by DNS. Tests replace it. */
   resolveHost?: ResolveHost;
+  /** Makes outputs. Default: ffmpeg. The simulation replaces it. */
+  media?: Media;
 };
 
 /** Builds the parts of an engine. It opens no connection and starts nothing. */
@@ -74,6 +77,7 @@ export function createContext(
         ...shared,
         settings: config.transcode,
         recognizerApiKey: config.secrets.recognizer,
+        media: deps.media,
       })
     : undefined;
   const announcements = new Announcements({

@@ -4,19 +4,23 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import { DueLoop, type DueWork } from './due-loop.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
-const NEVER_MS = 3_600_000;
+const NEVER_SECONDS = 3_600;
 
 let loop: DueLoop<string> | undefined;
 afterEach(() => loop?.stop());
 
 /** A loop over rows that are due from the start. `claims` lists the limit of each claim. */
-function start(rows: string[], work: Partial<DueWork<string>> & Pick<DueWork<string>, 'perform'>) {
+function start(
+  rows: string[],
+  work: Partial<DueWork<string>> & Pick<DueWork<string>, 'perform'>,
+  pollSeconds = NEVER_SECONDS,
+) {
   const claims: number[] = [];
   const claim = async (limit: number) => {
     claims.push(limit);
     return rows.splice(0, limit);
   };
-  const made = new DueLoop({ name: 'test', pollMs: NEVER_MS, concurrency: 2, claim, ...work }, { logger });
+  const made = new DueLoop({ name: 'test', concurrency: 2, claim, ...work }, { pollSeconds, logger });
   loop = made;
   made.start();
   return { claims, loop: made };
@@ -66,7 +70,7 @@ test('claims nothing while no slot is free, however often it is woken', async ()
 
 test('claims again after the interval, without being woken', async () => {
   const begin = performance.now();
-  const { claims } = start([], { perform: async () => {}, pollMs: 1 });
+  const { claims } = start([], { perform: async () => {} }, 0.001);
   await until(() => claims.length >= 5);
   expect(performance.now() - begin).toBeLessThan(3000);
 });

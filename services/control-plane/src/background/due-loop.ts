@@ -24,8 +24,6 @@ export const COMMAND_LEASE_SECONDS = 30;
 export type DueWork<T> = {
   /** Names the work in the log. */
   name: string;
-  /** Milliseconds between two claims, unless `wake` is called. */
-  pollMs: number;
   /** How many items one control plane works on at the same time. */
   concurrency: number;
   /** Claims up to `limit` due rows, each for long enough to be worked on. An expired claim makes its row due again. */
@@ -40,9 +38,17 @@ export type DueWork<T> = {
   interrupt?(): void;
 };
 
+export type DueLoopOptions = {
+  /** Pause between two claims, unless `wake` is called. */
+  pollSeconds: number;
+  logger: Logger;
+  tracing?: Tracing | undefined;
+};
+
 /** Claims due rows and works on them, many at once, until it is stopped. Safe on several instances. */
 export class DueLoop<T> {
   readonly #work: DueWork<T>;
+  readonly #pollMs: number;
   readonly #logger: Logger;
   readonly #tracing: Tracing | undefined;
   readonly #inProgress = new Set<Promise<void>>();
@@ -51,8 +57,9 @@ export class DueLoop<T> {
   #stopping = false;
   #running: Promise<void> | undefined;
 
-  constructor(work: DueWork<T>, { logger, tracing }: { logger: Logger; tracing?: Tracing | undefined }) {
+  constructor(work: DueWork<T>, { pollSeconds, logger, tracing }: DueLoopOptions) {
     this.#work = work;
+    this.#pollMs = pollSeconds * 1000;
     this.#logger = logger;
     this.#tracing = tracing;
   }
@@ -90,7 +97,7 @@ export class DueLoop<T> {
         });
         failing = true;
       }
-      const pauseMs = failing ? FAILED_CLAIM_MS : this.#work.pollMs;
+      const pauseMs = failing ? FAILED_CLAIM_MS : this.#pollMs;
       await delay(pauseMs, undefined, { signal: this.#wake.signal }).catch(() => {});
     }
   }

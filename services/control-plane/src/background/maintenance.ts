@@ -25,7 +25,6 @@ type Deps = { db: Database; logger: Logger; metrics: Metrics; steps: Maintenance
  */
 export class Maintenance implements DueWork<ClaimedStep> {
   readonly name = 'maintenance';
-  readonly pollMs = 1000;
   /** Leaves most connections of the pool to requests, also at the start, when all steps are due. */
   readonly concurrency = 4;
   readonly #deps: Deps;

@@ -41,15 +41,16 @@ const KEEP_ALIVE_MS = 10_000;
 /** The server ends an idle transaction after this time. It holds locks, and its client may have disconnected. */
 const IDLE_IN_TRANSACTION_MS = 15_000;
 
-/** The pool of the service. A query without a response fails after `responseMs`. */
+/** The pool of the service. A query without a response fails after `responseMs`. `Client` is the class of its connections. */
 export function openPool(
   connectionString: string,
   logger: Logger,
-  { responseMs = RESPONSE_MS }: { responseMs?: number } = {},
+  { responseMs = RESPONSE_MS, Client }: { responseMs?: number; Client?: typeof pg.Client | undefined } = {},
 ): pg.Pool {
   return withLoggedErrors(
     new pg.Pool({
       ...common(connectionString),
+      ...(Client && { Client }),
       max: 20,
       query_timeout: responseMs,
       statement_timeout: STATEMENT_MS,

@@ -25,7 +25,6 @@ const IN_TRANSIT_SECONDS = 30;
 export class Commands implements DueWork<DueCommand> {
   readonly type: CommandType;
   readonly name: `${CommandType}-commands`;
-  readonly pollMs = 1000;
   readonly concurrency = 10;
   readonly #db: Database;
   readonly #bus: MessageBus;

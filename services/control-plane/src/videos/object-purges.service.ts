@@ -37,7 +37,6 @@ type Deps = {
 /** Purges orphaned objects: those of no artifact of their video. */
 export class ObjectPurges implements DueWork<DuePurge> {
   readonly name = 'object-purges';
-  readonly pollMs = 1000;
   // A separate limit: an object store that does not respond delays no other background work.
   readonly concurrency = 4;
   readonly #deps: Deps;

@@ -42,7 +42,6 @@ type Deps = {
 /** Claims due deliveries, attempts them and records the outcomes (ADR 21). */
 export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
   readonly name = 'webhook-deliveries';
-  readonly pollMs = 1000;
   // Attempts do little but wait for endpoints.
   readonly concurrency = 200;
   readonly #deps: Deps;

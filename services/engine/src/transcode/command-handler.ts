@@ -25,8 +25,7 @@ import type { ClaimedWatermark } from '@framelane/contracts/watermark';
 import { outputPrefix, taskFolder } from '@framelane/object-store/object-keys';
 import { ObjectNotFoundError } from '@framelane/object-store/object-store';
 import { activeSpan, withSpan } from '@framelane/service-kit/tracing';
-import { runClip } from '../outputs/clip-run.ts';
-import { diskNeedOf, runDerivation, runTask, secondsOf } from '../outputs/run-task.ts';
+import { diskNeedOf, secondsOf } from '../outputs/run-task.ts';
 import type { TaskOutput } from '../outputs/stored-run.ts';
 import { InvalidSegmentError } from '../packagers/packager.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
@@ -35,7 +34,7 @@ import { reportFailure } from './failure-report.ts';
 import { leaveToOthers } from './insufficient-disk-space.ts';
 import { withJobDirectory } from './job-directory.ts';
 import { diskNeed, type JobSource, type TranscodeJobContext, withSource } from './job-source.ts';
-import { type PlanningJob, runPlanning } from './planning-job.ts';
+import type { PlanningJob } from './planning-job.ts';
 import { publishResult, removeStored, repeatUntilResponse } from './results.ts';
 import type { TaskClient } from './task-client.ts';
 import { WorkLease, WorkObsoleteError } from './work-lease.ts';
@@ -45,6 +44,9 @@ import type { WorkerParts } from './worker-parts.ts';
 const NEED_OF_CLIPS = 2;
 
 type Command = MessageData<CommandType>;
+
+/** What a try runs with. */
+type TryContext = TranscodeJobContext & Pick<WorkerParts, 'media' | 'metrics'>;
 
 /** What a try has made, with the function that counts it; undefined if it has stored a plan with tasks, which engines claim. */
 type Made = { result: TaskResult; count: () => void } | undefined;
@@ -199,11 +201,7 @@ function isMissingObject(error: unknown): boolean {
   return error instanceof TranscodeFailure && error.cause instanceof ObjectNotFoundError;
 }
 
-async function runClaimedTask(
-  claim: ClaimedTask,
-  output: TaskOutput,
-  context: TranscodeJobContext & Pick<WorkerParts, 'metrics'>,
-): Promise<Made> {
+async function runClaimedTask(claim: ClaimedTask, output: TaskOutput, context: TryContext): Promise<Made> {
   const { sourceKey, inputBytes: sourceBytes, plan, work, watermark } = claim;
   const { metrics } = context;
   const { videoId } = output.facts;
@@ -218,7 +216,7 @@ async function runClaimedTask(
     parts,
   };
   const result = await withSource(source, context, (directory) =>
-    metrics.inStage('encode', () => runTask({ plan, work, output }, directory, context)),
+    metrics.inStage('encode', () => context.media.runTask({ plan, work, output }, directory, context)),
   );
   return { result, count: () => metrics.taskCompleted(secondsOf(work, plan)) };
 }
@@ -226,13 +224,13 @@ async function runClaimedTask(
 async function runClaimedDerivation(
   { work, packaging, tracks, duration, startTimestamp, inputBytes }: ClaimedDerivation,
   output: TaskOutput,
-  context: TranscodeJobContext,
+  context: TryContext,
 ): Promise<Made> {
   // The command may have announced another derivation of the video.
   context.disk.changeTo(diskNeedOf(work, inputBytes, duration));
   const job = { work, packaging, tracks, duration, startTimestamp, output };
   const result = await withJobDirectory(output.facts.videoId, context, (directory) =>
-    runDerivation(job, directory, context),
+    context.media.runDerivation(job, directory, context),
   );
   return { result, count: () => {} };
 }
@@ -240,12 +238,12 @@ async function runClaimedDerivation(
 async function runClaimedClip(
   { work, plan, parent }: ClaimedClip,
   output: TaskOutput,
-  context: TranscodeJobContext,
+  context: TryContext,
 ): Promise<Made> {
   const contentKey = Buffer.from(parent.contentKey, 'base64');
   const job = { work, plan, parent: { ...parent, contentKey }, output };
   const result = await withJobDirectory(output.facts.videoId, context, (directory) =>
-    runClip(job, directory, context),
+    context.media.runClip(job, directory, context),
   );
   return { result, count: () => {} };
 }
@@ -253,7 +251,7 @@ async function runClaimedClip(
 async function runClaimedPlanning(
   { sourceKey, inputBytes: sourceBytes, work, watermark }: ClaimedPlanning,
   output: TaskOutput,
-  context: TranscodeJobContext & Pick<WorkerParts, 'metrics'>,
+  context: TryContext,
   controlPlane: TaskClient,
 ): Promise<Made> {
   const { logger, metrics, signal } = context;
@@ -278,7 +276,7 @@ async function runClaimedPlanning(
     });
     if (!isStored) throw new WorkObsoleteError('The try ended before its plan was stored');
   };
-  const { plan, result } = await runPlanning(
+  const { plan, result } = await context.media.runPlanning(
     { source, pieceSeconds, audioOnly, packaging, codecs, hdr, trim, watermark, output, storePlan },
     context,
   );

@@ -5,7 +5,7 @@ import { DERIVATION_COMMANDS, type DerivationCommand } from '@framelane/contract
 import { queueFor } from '@framelane/contracts/topology';
 import { type MessageHandler, UnprocessableMessageError } from '@framelane/message-bus/message-bus';
 import { freeDiskBytes, headroomBytes } from '../disk-space.ts';
-import { type MediaTools, prepareMediaTools } from '../ffmpeg/media-tools.ts';
+import type { MediaTools } from '../ffmpeg/media-tools.ts';
 import { findDevice } from '../hardware/find-device.ts';
 import { HardwareDevice } from '../hardware/hardware-device.ts';
 import { probeDevice } from '../hardware/probe-device.ts';
@@ -18,6 +18,7 @@ import { handleCommand } from './command-handler.ts';
 import { CommandIntake } from './command-intake.ts';
 import { DiskReservations } from './disk-reservations.ts';
 import { EngineStoppedError } from './failure-report.ts';
+import { FFMPEG } from './media.ts';
 import { SourceCache } from './source-cache.ts';
 import { preparePrivateFolder, prepareWorkDirectory } from './work-directory.ts';
 import type { WorkerDependencies, WorkerParts } from './worker-parts.ts';
@@ -60,7 +61,7 @@ export class TranscodeWorker {
 
   /** Removes processes and files of an earlier run, checks ffmpeg, and starts to consume commands. */
   async start(): Promise<void> {
-    const { logger, objects, bus, metrics } = this.#deps;
+    const { logger, objects, bus, metrics, media = FFMPEG } = this.#deps;
     const { workDir, slots, threads } = this.#settings;
     const jobsDir = join(workDir, 'jobs');
     const sourcesDir = join(workDir, 'sources');
@@ -85,7 +86,7 @@ export class TranscodeWorker {
       () => sources.removeLeastRecentlyUsed(),
     );
     const device = this.#settings.hardware && (await findDevice(this.#settings.hardware));
-    const tools = await prepareMediaTools(
+    const tools = await media.prepareTools(
       this.#settings,
       logger,
       device instanceof DeviceError ? undefined : device,
@@ -100,6 +101,7 @@ export class TranscodeWorker {
     });
     const parts = {
       ...this.#deps,
+      media,
       settings: this.#settings,
       tools,
       hardware,

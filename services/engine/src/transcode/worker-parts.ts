@@ -7,6 +7,7 @@ import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import type { Recognizer } from '../recognizers/recognizer.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import type { DiskReservations } from './disk-reservations.ts';
+import type { Media } from './media.ts';
 import type { SourceCache } from './source-cache.ts';
 import type { TaskClient } from './task-client.ts';
 
@@ -18,10 +19,13 @@ export type WorkerDependencies = {
   metrics: EngineMetrics;
   settings: TranscodeSettings;
   recognizerApiKey?: string | undefined;
+  /** Default: ffmpeg. */
+  media?: Media | undefined;
 };
 
 /** What the handlers of a started worker share. */
 export type WorkerParts = WorkerDependencies & {
+  media: Media;
   tools: MediaTools;
   /** What encodes video on this engine, unless software does. */
   hardware: HardwareDevice | undefined;
