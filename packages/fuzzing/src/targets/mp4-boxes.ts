@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
@@ -31,7 +31,9 @@ export const target: Target = {
   ],
   run: async (input) => {
     writeFileSync(PATH, input);
-    const lists = await refusedLaterWith([TranscodeFailure], () => readEditLists(PATH));
+    const lists = await refusedLaterWith([TranscodeFailure], () => readEditLists(PATH)).finally(() =>
+      rmSync(PATH),
+    );
     for (const edits of lists?.tracks.values() ?? []) {
       for (const { from, lasts, rate } of edits) {
         expectThat(from === null || (Number.isFinite(from) && from >= 0), 'an edit begins at a time');
