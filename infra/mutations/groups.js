@@ -356,6 +356,7 @@ export const GROUPS = [
     ],
     ['engine-lifecycle', 'metrics', 'transcode/{background-tasks,hardware,tasks,transcode-worker}'],
   ),
+  pure('fuzzing', 'packages/fuzzing/src', ['minimize']),
   pure(
     'captions',
     'packages/captions/src',

@@ -21,6 +21,7 @@ test.each([
   ['a reference to a tag', '&lt;i&gt;&#60;b&#62;', '&lt;i&gt;&lt;b&gt;'],
   ['references to no character', '&#; &#x; &; &#x110000; &#xD800;', '&amp;#; &amp;#x; &amp;; \ufffd \ufffd'],
   ['references in the name of a speaker', '<v Ren&eacute;e &#38; Co&#10;>Hi', '<v Renée &amp; Co>Hi</v>'],
+  ['an arrow at the end of the name of a speaker', '<v Mary -->Hi', '<v Mary -- >Hi</v>'],
   ['an arrow', 'A --> B', 'A --&gt; B'],
   ['self-closing tags', 'A<br/>B', 'AB'],
   ['override codes', '{\\an8\\pos(1,2)}A {curly}', 'A {curly}'],

@@ -89,7 +89,10 @@ class OpenTags {
 function openTag(name: string, rest: string, open: OpenTags, decode: Decode): string {
   if (PLAIN_TAGS.has(name)) return open.open(name, `<${name}>`);
   const speaker = name === 'v' ? speakerOf(rest, decode) : '';
-  return speaker === '' ? '' : open.open('v', `<v ${speaker}>`);
+  if (speaker === '') return '';
+  // An arrow would end the cue, and players ignore the space.
+  const end = speaker.endsWith('--') ? ' >' : '>';
+  return open.open('v', `<v ${speaker}${end}`);
 }
 
 /** The name in `<v Name>`, on one line. */
