@@ -139,7 +139,8 @@ testInBrowser('the command palette finds pages, actions and videos, without a mo
   const opened = await signIn();
   const { page } = opened;
   const options = () => page.$$eval('[role="option"]', (all) => all.map((each) => each.textContent));
-  const selected = () => page.$eval('[role="option"][aria-selected="true"]', (each) => each.textContent ?? '');
+  const selected = () =>
+    page.$eval('[role="option"][aria-selected="true"]', (each) => each.textContent ?? '');
   await page.focus('[aria-label="Find"], .palette-button');
   await page.keyboard.press('Enter');
   await page.waitForSelector('[role="combobox"]');
