@@ -44,7 +44,12 @@ testInBrowser(
     await page.locator('summary').click();
     const today = new Date().toISOString().slice(0, 10);
     await page.waitForFunction(`document.querySelectorAll('.figures tbody tr').length > 58`);
-    await untilText(page, today);
+    // In the form of the browser.
+    const form = `{ dateStyle: 'medium', timeZone: 'UTC' }`;
+    await untilText(
+      page,
+      String(await page.evaluate(`new Date('${today}').toLocaleDateString(undefined, ${form})`)),
+    );
     await untilText(page, 'not recorded');
 
     await page.goto(`${publicUrl}/console/usage?months=2&by=month`);
