@@ -147,6 +147,7 @@ export const GROUPS = [
   ),
   pure('audit-rules', `${CONTROL_PLANE}/src`, ['audit/{audit-csv,audit-event-record}', 'db/actor']),
   pure('rate-limits', `${CONTROL_PLANE}/src/rate-limits`, [
+    'concurrency-limit',
     'client-network',
     'failure-limit',
     'request-limit',
