@@ -91,12 +91,12 @@ export function pauseBeforeRetry(
   outcome: Response | { error: unknown },
   random: () => number = Math.random,
 ): number | undefined {
-  // Half of the pause is random, so that many clients do not retry at the same moment.
+  // Partly random, so that many requests are not repeated at the same moment.
   const backOff = FIRST_PAUSE_MS * 2 ** retry * (0.5 + random() / 2);
   if (!(outcome instanceof Response)) return backOff;
   const requested = retryAfterMs(outcome.headers);
   if (requested === undefined) return TEMPORARY.includes(outcome.status) ? backOff : undefined;
-  return requested <= LONGEST_PAUSE_MS ? requested : undefined;
+  return requested <= LONGEST_PAUSE_MS ? requested + random() * FIRST_PAUSE_MS : undefined;
 }
 
 /** RFC 9110 §10.2.3: seconds, or a date, which begins with the name of a day. */

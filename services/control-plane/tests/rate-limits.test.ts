@@ -161,15 +161,14 @@ test('a service without limits sends no RateLimit headers', async () => {
 });
 
 test('when too many requests are in progress, more of their workspace are refused at once, and those of another are not', async () => {
-  const [busy, other] = [
-    await newCredentials(),
-    { ...(await newCredentials()), 'x-svc-workspace': newId('ws') },
-  ];
+  const busy = await newCredentials();
+  const other = await startWorkspace(plane.db);
   const statusOf = async (headers: Record<string, string>) => {
     const response = await fetch(`${plane.url}/v1/auth/whoami`, { headers });
     await response.body?.cancel();
     return { status: response.status, retryAfter: response.headers.get('retry-after') };
   };
+  for (const headers of [busy, other]) expect((await statusOf(headers)).status).toBe(200);
   const inProgress: Promise<unknown>[] = [];
   await plane.db.transaction().execute(async (transaction) => {
     // Nobody can be authenticated, so all requests stay in progress.
@@ -181,6 +180,5 @@ test('when too many requests are in progress, more of their workspace are refuse
     expect(await statusOf(busy)).toEqual(refused);
   });
   const responses = await Promise.all(inProgress);
-  // The key does not belong to that workspace.
-  expect(responses.at(-1)).toEqual({ status: 403, retryAfter: null });
+  expect(responses.at(-1)).toEqual({ status: 200, retryAfter: null });
 });

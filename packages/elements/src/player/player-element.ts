@@ -209,10 +209,11 @@ export class FramelanePlayerElement extends ElementBase {
 
   #emit(name: string, detail: unknown = null): void {
     const event = new CustomEvent(name, { detail });
-    // A page that is ready again has a valid token.
+    const without = (type: string) => this.#lastEvents.filter((each) => each.type !== type);
+    // A page that is ready again has a valid token and no failure.
     if (name === 'ready') this.#lastEvents = [event];
-    if (name === 'tokenexpired')
-      this.#lastEvents = [...this.#lastEvents.filter(({ type }) => type !== name), event];
+    else if (name === 'play') this.#lastEvents = without('error');
+    else if (name === 'tokenexpired' || name === 'error') this.#lastEvents = [...without(name), event];
     this.dispatchEvent(event);
   }
 

@@ -1,4 +1,4 @@
-import { createElement, forwardRef, type HTMLAttributes, useImperativeHandle, useRef } from 'react';
+import { createElement, forwardRef, type HTMLAttributes, useImperativeHandle, useRef, useState } from 'react';
 import { define } from '../element-base.ts';
 import { FramelaneUploaderElement, type UploaderEventMap } from '../uploader/uploader-element.ts';
 import type { Words } from '../uploader/words.ts';
@@ -41,8 +41,13 @@ export const FramelaneUploader = forwardRef<FramelaneUploaderElement, FramelaneU
       ...others
     } = props;
     const element = useRef<FramelaneUploaderElement>(null);
-    // Not before: an uploader from a server would show the English words, and accept files without requestTicket.
-    useEffectBeforePaint(() => define('framelane-uploader', FramelaneUploaderElement), []);
+    // Not before: an uploader from a server would show the English words, and could not get a ticket for a file without requestTicket. The first
+    // uploader of a page defines the element for all, so each takes no files before its own effects.
+    const [takesFiles, setTakesFiles] = useState(false);
+    useEffectBeforePaint(() => {
+      define('framelane-uploader', FramelaneUploaderElement);
+      setTakesFiles(true);
+    }, []);
     useImperativeHandle<FramelaneUploaderElement | null, FramelaneUploaderElement | null>(
       outer,
       () => element.current,
@@ -67,7 +72,7 @@ export const FramelaneUploader = forwardRef<FramelaneUploaderElement, FramelaneU
       class: className,
       multiple: flag(multiple),
       required: flag(required),
-      disabled: flag(disabled),
+      disabled: flag(disabled || !takesFiles),
     });
   },
 );

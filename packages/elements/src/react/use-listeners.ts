@@ -27,7 +27,9 @@ export function useListeners(element: RefObject<Emitter | null>, listeners: List
     // An element from a server works before React hydrates it. A microtask, so that an error of a listener does not unmount the component.
     for (const event of element.current?.lastEvents ?? [])
       queueMicrotask(() => {
-        if (!signal.aborted && !heard.current.has(event)) call(event);
+        if (signal.aborted || heard.current.has(event)) return;
+        // A new token makes an old event of an expired one untrue.
+        if (element.current?.lastEvents?.includes(event)) call(event);
       });
     return () => controller.abort();
   }, [element]);

@@ -35,7 +35,7 @@ function VideoParts({ newest }: { newest: ReturnType<typeof useNewestVideos> }) 
   const { workspace, can } = useSession();
   const unfinished = useUnfinishedVideos();
   const failed = useFailedVideos();
-  const webhooks = useWebhooks();
+  const webhooks = useWebhooks(can('webhooks:read'));
   const lastVisit = useLastVisit(workspace.id);
   const queries = [newest, unfinished, failed];
   if (queries.some(({ isPending }) => isPending)) return <VideoPartsSkeleton />;

@@ -24,10 +24,11 @@ test('without limits, and far from them, there is nothing to do', () => {
 });
 
 test.each<[Partial<Schemas['Limits']>, string]>([
-  [{ storedBytes: { used: 80, reserved: 10, limit: 100 } }, 'The storage is nearly full.'],
-  [{ transcodedMinutes: { used: 120, limit: 100 } }, 'The minutes are nearly used up.'],
-  [{ videos: { used: 90, limit: 100 } }, 'The workspace has nearly as many videos as it may have.'],
-  [{ uploads: { used: 9, limit: 10 } }, 'Nearly all open upload tickets are in use.'],
+  [{ storedBytes: { used: 80, reserved: 10, limit: 100 } }, 'The storage is full, or nearly.'],
+  [{ transcodedMinutes: { used: 120, limit: 100 } }, 'The minutes are used up, or nearly.'],
+  [{ videos: { used: 90, limit: 100 } }, 'The workspace has as many videos as it may have, or nearly.'],
+  [{ uploads: { used: 9, limit: 10 } }, 'All open upload tickets are in use, or nearly all.'],
+  [{ videos: { used: 3, limit: 0 } }, 'The operator allows no new videos.'],
 ])('near the limit in %j', (limits, words) => {
   const advice = quotaAdvice({ ...NONE, ...limits });
   expect(advice).toEqual([expect.stringContaining(words)]);

@@ -1,7 +1,7 @@
 import type { Schemas } from '@framelane/client';
 import { isNearLimit, usedPercent } from '../usage/figures.ts';
 
-/** What somebody should do about the quotas that are nearly used up. */
+/** What somebody should do about the quotas that are used up, or nearly. */
 export function quotaAdvice({
   storedBytes,
   transcodedMinutes,
@@ -9,24 +9,25 @@ export function quotaAdvice({
   uploads,
 }: Schemas['Limits']): string[] {
   const isNear = ({ used, limit }: { used: number; limit: number | null }) =>
-    isNearLimit(usedPercent(used, limit));
+    limit !== 0 && isNearLimit(usedPercent(used, limit));
   const advice = [
     [
       isNear({ ...storedBytes, used: storedBytes.used + storedBytes.reserved }),
-      'The storage is nearly full. Without room, uploads are refused: delete videos, or ask the operator for a higher limit.',
+      'The storage is full, or nearly. Without room, uploads are refused: delete videos, or ask the operator for a higher limit.',
     ],
     [
       isNear(transcodedMinutes),
-      'The minutes are nearly used up. Then uploads are refused until the next month (UTC), or until the operator raises the limit.',
+      'The minutes are used up, or nearly. Without minutes, uploads are refused until the next month (UTC), or until the operator raises the limit.',
     ],
     [
       isNear(videos),
-      'The workspace has nearly as many videos as it may have. Delete videos, or ask the operator for a higher limit.',
+      'The workspace has as many videos as it may have, or nearly. Delete videos, or ask the operator for a higher limit.',
     ],
     [
       isNear(uploads),
-      'Nearly all open upload tickets are in use. They become free when their files arrive, or when they expire.',
+      'All open upload tickets are in use, or nearly all. They become free when their files arrive, or when they expire.',
     ],
+    [videos.limit === 0, 'The operator allows no new videos.'],
   ] as const;
   return advice.flatMap(([isDue, words]) => (isDue ? [words] : []));
 }

@@ -6,10 +6,10 @@ export function VideoPartsSkeleton() {
     <div className="home-videos loading" role="status" aria-label="Loading">
       <div>
         <Skeleton height={16} width="10rem" className="heading-skeleton" />
-        {[55, 70, 40, 60, 50].map((width) => (
+        {[28, 35, 20, 30, 25].map((width) => (
           <div key={width} className="line-skeleton">
             <Skeleton height={36} width={64} />
-            <Skeleton height={12} width={`${width / 2}%`} />
+            <Skeleton height={12} width={`${width}%`} />
           </div>
         ))}
       </div>

@@ -58,9 +58,10 @@ function WatchedWeek({ week, isCounted }: { week: Week; isCounted: boolean }) {
         </p>
         <DayBars days={week.days} />
         <p className="hint">
+          In the last seven days.{' '}
           {isCounted
-            ? (changeWords(week) ?? 'In the last seven days. No views in the seven days before.')
-            : 'In the last seven days. Analytics is switched off now.'}
+            ? (changeWords(week) ?? 'No views in the seven days before.')
+            : 'Analytics is switched off now.'}
         </p>
       </div>
     </Section>

@@ -31,7 +31,7 @@ export function weekOf(days: readonly Day[]): Week {
   };
 }
 
-/** How the views differ from those of the week before; undefined if they had nothing in common with them. */
+/** How the views differ from those of the week before; undefined if that week had no views. */
 export function changeWords({ views, viewsBefore }: Pick<Week, 'views' | 'viewsBefore'>): string | undefined {
   if (viewsBefore === 0) return undefined;
   const percent = Math.round((100 * (views - viewsBefore)) / viewsBefore);

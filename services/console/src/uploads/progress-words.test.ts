@@ -43,6 +43,8 @@ test('every state has words', () => {
 test('a video has the state of its upload as status while the file is on its way', () => {
   expect(uploadWords(item)).toBe('Uploading 25 %');
   expect(uploadWords({ ...item, state: 'paused' })).toBe('Upload paused at 25 %');
+  expect(uploadWords({ ...item, state: 'waiting' })).toBe('Upload waits at 25 %');
+  expect(uploadWords({ ...item, state: 'waiting', sent: 0 })).toBeUndefined();
   expect(uploadWords({ ...item, state: 'sent' })).toBe('Uploaded');
   expect(uploadWords({ ...item, state: 'failed' })).toBeUndefined();
   expect(uploadWords({ ...item, state: 'unfinished' })).toBeUndefined();

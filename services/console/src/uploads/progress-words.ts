@@ -29,6 +29,9 @@ export function uploadWords(item: Item): string | undefined {
       return `Uploading ${percentOf(item)} %`;
     case 'paused':
       return `Upload paused at ${percentOf(item)} %`;
+    case 'waiting':
+      // A file that was not begun before has no video yet.
+      return item.sent > 0 ? `Upload waits at ${percentOf(item)} %` : undefined;
     case 'sent':
       return 'Uploaded';
     default:

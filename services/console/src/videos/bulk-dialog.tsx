@@ -120,7 +120,7 @@ function BulkProgress({ action, progress, onStop, onRetry, onClose }: BulkProgre
             <Failure key={id} title={title} error={error} />
           ))}
           {failed.length > LISTED_FAILURES && (
-            <li className="hint">{`and ${videosOf(failed.length - LISTED_FAILURES)} more`}</li>
+            <li className="hint">{`and ${(failed.length - LISTED_FAILURES).toLocaleString()} more`}</li>
           )}
         </ul>
       )}

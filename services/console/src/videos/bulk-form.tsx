@@ -3,7 +3,7 @@ import { Stack, Text, TextInput } from '@mantine/core';
 import { FormButtons } from '../ui/form-buttons.tsx';
 import { readTags } from './bulk.ts';
 import type { BulkAction } from './bulk-tasks.ts';
-import { BULK_WORDS, consequencesOf, isNumber } from './bulk-words.ts';
+import { BULK_WORDS, consequencesOf, matchesCount } from './bulk-words.ts';
 import { videosOf } from './range-words.ts';
 import { completeTyped, splitTyped, suggestedTags, tagsOf } from './suggested-tags.ts';
 import { TagSuggestions } from './tag-suggestions.tsx';
@@ -26,7 +26,7 @@ export function BulkForm({ action, videos, others, typed, onType, onSubmit, onCa
   const used = useTags(splitTyped(typed).typed);
   const isDeletion = action === 'delete';
   const hasTags = action === 'add' || action === 'remove';
-  const isValid = isDeletion ? isNumber(typed, count) : hasTags ? readTags(typed).length > 0 : count > 0;
+  const isValid = isDeletion ? matchesCount(typed, count) : hasTags ? readTags(typed).length > 0 : count > 0;
   return (
     <form
       onSubmit={(event) => {

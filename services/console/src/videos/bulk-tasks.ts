@@ -51,8 +51,9 @@ export function taskOf(
 
 /** Imports the file of a failed import again, then deletes the failed video. Resolves with the id of the new one. */
 export async function replaceByImport(api: Api, video: Video): Promise<string> {
-  // A repeat does not import the file twice: after a failed deletion, after a lost response, or in another tab.
-  const idempotencyKey = `import-again-${video.id}`;
+  // Within a day, a repeat does not import the file twice: after a failed deletion, after a lost response, or in another tab. An edit since then
+  // makes it another import.
+  const idempotencyKey = `import-again-${video.id}-${Date.parse(video.updatedAt)}`;
   const { id } = await api.videos.import(importAgain(video), { ...PATIENT, idempotencyKey });
   await deleteVideo(api, video.id);
   return id;

@@ -1,6 +1,6 @@
 import type { Video } from '@framelane/client';
 import { expect, test } from '@jest/globals';
-import { consequencesOf, isNumber, summaryOf } from './bulk-words.ts';
+import { consequencesOf, matchesCount, summaryOf } from './bulk-words.ts';
 
 const stored = { status: 'failed', retryable: true, import: null, sourceFile: { stored: true } } as Video;
 const imported = {
@@ -35,6 +35,7 @@ test('the summary counts what is done, failed and left', () => {
 });
 
 test('a number is typed with or without separators', () => {
-  expect(['1323', ' 1,323 ', '1.323', '1 323', '1’323'].every((typed) => isNumber(typed, 1323))).toBe(true);
-  expect(['', '132', '-1323', '1323 videos'].some((typed) => isNumber(typed, 1323))).toBe(false);
+  expect(['1323', ' 1,323 ', '1.323', '1 323', '1’323'].every((typed) => matchesCount(typed, 1323))).toBe(true);
+  expect(['', '132', '-1323', '1323 videos'].some((typed) => matchesCount(typed, 1323))).toBe(false);
+  expect(matchesCount('1.3', 13)).toBe(false);
 });

@@ -49,7 +49,8 @@ export function summaryOf(action: BulkAction, { done, failed, left }: Progress<u
   ].join(', ');
 }
 
-/** Whether a typed text is a number, with or without separators. */
-export function isNumber(typed: string, number: number): boolean {
-  return typed.replace(/[\s.,'’]/g, '') === String(number);
+/** Whether somebody typed this count, with or without separators between groups of three digits. */
+export function matchesCount(typed: string, count: number): boolean {
+  const [first = '', ...groups] = typed.trim().split(/[\s.,'’]/);
+  return groups.every(({ length }) => length === 3) && first + groups.join('') === String(count);
 }

@@ -11,8 +11,8 @@ import { statusIcon } from './video-words.ts';
 const REST_MS = 200;
 
 /**
- * The poster of a video, or an icon that says why there is none; with a preview while a pointer rests on it. The cookie of the session gives access to the pictures
- * of a signed video without a token.
+ * The poster of a video, with a preview while a pointer rests on it. Without a poster: an icon of the status, or a grey area if the video is ready.
+ * The cookie of the session gives access to the pictures of a signed video without a token.
  */
 export function Poster({ video }: { video: Video }) {
   const { thumbnail, storyboard, updatedAt } = video;

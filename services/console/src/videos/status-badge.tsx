@@ -8,7 +8,7 @@ import { statusIcon, statusName, statusWords } from './video-words.ts';
 
 /** The status of a video with its icon, and a bar while it is processed or while this page uploads its file. */
 export function StatusBadge({ video }: { video: Video }) {
-  const upload = useUpload(video);
+  const upload = useUploadStatus(video);
   return (
     <span className="status">
       <Words video={video} upload={upload?.words} words={statusWords(video)} />
@@ -24,11 +24,11 @@ export function StatusBadge({ video }: { video: Video }) {
 
 /** The status of a video with its icon, beside which something else says how far it is. */
 export function StatusName({ video }: { video: Video }) {
-  return <Words video={video} upload={useUpload(video)?.words} words={statusName(video)} />;
+  return <Words video={video} upload={useUploadStatus(video)?.words} words={statusName(video)} />;
 }
 
 /** What this page knows about the file of a video that Framelane does not have yet; undefined if it does not upload it. */
-function useUpload({ id, status }: Video): { words: string; percent: number } | undefined {
+function useUploadStatus({ id, status }: Video): { words: string; percent: number } | undefined {
   const item = useUploadOf(id);
   const words = item && status === 'uploading' ? uploadWords(item) : undefined;
   return item === undefined || words === undefined ? undefined : { words, percent: percentOf(item) };

@@ -1,5 +1,5 @@
 import { useDebouncedValue } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api } from '../api/api.ts';
 import { useSession } from '../sign-in/session.ts';
 
@@ -33,6 +33,8 @@ function useTagsWith(q: string, enabled: boolean): readonly string[] | undefined
     queryFn: ({ signal }) => api.videos.listTags({ environment, ...(q && { q }) }, { signal }),
     select: (tags) => tags.map(({ tag }) => tag),
     staleTime: 60_000,
+    // The tags for the text so far, of which only those that still fit are suggested.
+    placeholderData: keepPreviousData,
     enabled,
   });
   return enabled ? data : undefined;

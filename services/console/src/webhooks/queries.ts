@@ -2,16 +2,14 @@ import { type Schemas, unwrap } from '@framelane/client';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { api } from '../api/api.ts';
 import { pollInterval } from '../api/live.ts';
-import { useSession } from '../sign-in/session.ts';
 import { isSoonDue } from './webhook-words.ts';
 
 /** The webhooks of the workspace, which are polled. There are at most 20, so one page has them all. */
-export function useWebhooks() {
-  const { can } = useSession();
+export function useWebhooks(enabled = true) {
   return useQuery({
     queryKey: ['webhooks', 'list'],
     queryFn: ({ signal }) => unwrap(api.GET('/webhooks', { params: { query: { limit: 20 } }, signal })),
-    enabled: can('webhooks:read'),
+    enabled,
     refetchInterval: pollInterval(false),
   });
 }

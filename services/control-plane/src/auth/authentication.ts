@@ -73,13 +73,14 @@ export function authentication(
   };
 
   return async (req, permissions, { acceptsKeys = true, workspaceId } = {}) => {
-    limits.concurrency.enter(req);
+    const countFor = limits.concurrency.enter(req, cookie.tokenOf(req) ?? req.get('authorization') ?? '');
     const credentials = await verify(req, acceptsKeys);
     if (credentials[0].kind === 'key') req.verifiedKey = credentials[0];
     limits.requests.count(credentials[0].id, req);
     const chosen = acceptsKeys
       ? chooseWorkspace(credentials, req.get('x-svc-workspace'), { fallback: workspaceId })
       : chooseAny(credentials, req.get('x-svc-workspace'));
+    countFor(chosen.workspace_id);
     if (chosen.kind === 'session') cookie.requireConsole(req);
     const credential = chooseEnvironment(chosen, req.get('x-framelane-environment') || undefined, {
       mayDiffer: !acceptsKeys,
