@@ -6,6 +6,7 @@ import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { CONCURRENT_REQUESTS } from '../src/rate-limits/concurrency-limit.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { insertWorkspace } from './support/database.ts';
 
 const REQUESTS = 4;
 const FAILURES = 3;
@@ -21,10 +22,12 @@ beforeAll(async () => {
 afterAll(() => plane.stop());
 
 /** An unused key. */
-async function newCredentials(name = 'Test'): Promise<Record<string, string>> {
+async function newCredentials(
+  workspaceId = plane.workspaceId,
+): Promise<{ authorization: string; 'x-svc-workspace': string }> {
   const secret = newApiKeySecret('live');
-  await createFullKey(plane.db, { workspaceId: plane.workspaceId, name, secret });
-  return { authorization: `Bearer ${secret}`, 'x-svc-workspace': plane.workspaceId };
+  await createFullKey(plane.db, { workspaceId, name: 'Test', secret });
+  return { authorization: `Bearer ${secret}`, 'x-svc-workspace': workspaceId };
 }
 
 const whoami = (headers: Record<string, string>) => request(plane.url).get('/v1/auth/whoami').set(headers);
@@ -98,7 +101,7 @@ describe('invalid keys', () => {
   });
 
   test('a new key works at an address that still sends the revoked one', async () => {
-    const old = await newCredentials('Old');
+    const old = await newCredentials();
     await plane.db
       .updateTable('api_keys')
       .set({ revoked_at: new Date() })
@@ -162,7 +165,7 @@ test('a service without limits sends no RateLimit headers', async () => {
 
 test('when too many requests are in progress, more of their workspace are refused at once, and those of another are not', async () => {
   const busy = await newCredentials();
-  const other = await startWorkspace(plane.db);
+  const other = await newCredentials(await insertWorkspace(plane.db));
   const statusOf = async (headers: Record<string, string>) => {
     const response = await fetch(`${plane.url}/v1/auth/whoami`, { headers });
     await response.body?.cancel();

@@ -21,7 +21,7 @@ Writes a report with graphs of memory, descriptors, connections and dead rows.
 
   --minutes=120            how long
   --uploads-per-minute=10  0.5 to 60
-  --kills=0                kills a random process this often, and ends after the last kill
+  --kills=0                how many times a random process is killed; the last kill ends the run
   --report=soak-report     the folder for the report
 
 PROPERTY_SEED chooses the moments and the victims.
@@ -40,9 +40,16 @@ if (options.help) {
   process.stdout.write(HELP);
   process.exit();
 }
-const MINUTES = Number(options.minutes);
-const UPLOAD_SECONDS = 60 / Number(options['uploads-per-minute']);
-const KILLS = Number(options.kills);
+const MINUTES = numberOf('minutes', [0.1, 10_000]);
+const UPLOAD_SECONDS = 60 / numberOf('uploads-per-minute', [0.5, 60]);
+const KILLS = numberOf('kills', [0, 1_000_000]);
+
+function numberOf(name: 'minutes' | 'uploads-per-minute' | 'kills', [least, most]: [number, number]): number {
+  const number = Number(options[name]);
+  if (number >= least && number <= most) return number;
+  process.stderr.write(`--${name} must be a number from ${least} to ${most}, not ${options[name]}.\n`);
+  process.exit(2);
+}
 
 /** Older videos are deleted. */
 const KEPT_VIDEOS = 20;
@@ -51,6 +58,8 @@ const SAMPLE_SECONDS = 15;
 const CHECK_MINUTES = 10;
 /** The longest pause before a kill. */
 const KILL_SECONDS = 3;
+/** Longer than a video takes while processes are killed. A check reports those that are not ready. */
+const READY_SECONDS = 600;
 /** Uploads that wait for the cluster. When there are so many, no others begin. */
 const MAX_IN_PROGRESS = 12;
 
@@ -82,14 +91,29 @@ async function upload(): Promise<void> {
   const id = await sendWithRetries(cluster.api, clips.short);
   run.accepted += 1;
   videos.push(id);
-  await withRetries(() => cluster.api.client.videos.waitUntilReady(id));
-  if (videos.length <= KEPT_VIDEOS) return;
+  if (!(await becomesReady(id)) || videos.length <= KEPT_VIDEOS) return;
   const oldest = videos.shift() as string;
-  await withRetries(() => cluster.api.client.videos.waitUntilReady(oldest));
+  if (!(await becomesReady(oldest))) {
+    videos.unshift(oldest);
+    return;
+  }
   // By now it has its other codecs, too, so its playlists do not change any more.
   if (KILLS === 0) await play(oldest);
-  await withRetries(() => cluster.api.delete(oldest));
+  await withRetries(() =>
+    cluster.api.delete(oldest).catch((error: { status?: number }) => {
+      // The response was lost, but the video is deleted.
+      if (error.status !== 404) throw error;
+    }),
+  );
   run.deleted += 1;
+}
+
+async function becomesReady(id: string): Promise<boolean> {
+  const signal = AbortSignal.timeout(READY_SECONDS * 1000);
+  await withRetries(async () => {
+    if (!signal.aborted) await cluster.api.client.videos.waitUntilReady(id, { signal });
+  });
+  return !signal.aborted;
 }
 
 async function play(id: string): Promise<void> {
@@ -102,7 +126,7 @@ async function uploadUntil(end: () => boolean): Promise<void> {
   while (!end()) {
     if (inProgress.size < MAX_IN_PROGRESS) {
       const done = upload()
-        .catch((error) => void run.violations.push(String(error)))
+        .catch((error) => void run.violations.push(`An upload or deletion failed: ${error}`))
         .finally(() => inProgress.delete(done));
       inProgress.add(done);
     }

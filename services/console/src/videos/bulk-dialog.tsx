@@ -9,7 +9,6 @@ import { forEachLeft, initialProgress, type Progress, readTags, retryProgress } 
 import { BulkForm } from './bulk-form.tsx';
 import { type BulkAction, changeable, type Made, taskOf, undoTags } from './bulk-tasks.ts';
 import { BULK_WORDS, summaryOf } from './bulk-words.ts';
-import { videosOf } from './range-words.ts';
 
 type BulkDialogProps = {
   action: BulkAction;

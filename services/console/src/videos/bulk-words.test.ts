@@ -35,7 +35,9 @@ test('the summary counts what is done, failed and left', () => {
 });
 
 test('a number is typed with or without separators', () => {
-  expect(['1323', ' 1,323 ', '1.323', '1 323', '1’323'].every((typed) => matchesCount(typed, 1323))).toBe(true);
+  expect(['1323', ' 1,323 ', '1.323', '1 323', '1’323'].every((typed) => matchesCount(typed, 1323))).toBe(
+    true,
+  );
   expect(['', '132', '-1323', '1323 videos'].some((typed) => matchesCount(typed, 1323))).toBe(false);
   expect(matchesCount('1.3', 13)).toBe(false);
 });
