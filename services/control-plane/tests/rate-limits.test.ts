@@ -22,11 +22,12 @@ beforeAll(async () => {
 afterAll(() => plane.stop());
 
 /** An unused key. */
-async function newCredentials(
-  workspaceId = plane.workspaceId,
-): Promise<{ authorization: string; 'x-svc-workspace': string }> {
+async function newCredentials({ name = 'Test', workspaceId = plane.workspaceId } = {}): Promise<{
+  authorization: string;
+  'x-svc-workspace': string;
+}> {
   const secret = newApiKeySecret('live');
-  await createFullKey(plane.db, { workspaceId, name: 'Test', secret });
+  await createFullKey(plane.db, { workspaceId, name, secret });
   return { authorization: `Bearer ${secret}`, 'x-svc-workspace': workspaceId };
 }
 
@@ -101,7 +102,7 @@ describe('invalid keys', () => {
   });
 
   test('a new key works at an address that still sends the revoked one', async () => {
-    const old = await newCredentials();
+    const old = await newCredentials({ name: 'Old' });
     await plane.db
       .updateTable('api_keys')
       .set({ revoked_at: new Date() })
@@ -165,7 +166,7 @@ test('a service without limits sends no RateLimit headers', async () => {
 
 test('when too many requests are in progress, more of their workspace are refused at once, and those of another are not', async () => {
   const busy = await newCredentials();
-  const other = await newCredentials(await insertWorkspace(plane.db));
+  const other = await newCredentials({ workspaceId: await insertWorkspace(plane.db) });
   const statusOf = async (headers: Record<string, string>) => {
     const response = await fetch(`${plane.url}/v1/auth/whoami`, { headers });
     await response.body?.cancel();
