@@ -173,6 +173,8 @@ export type ControlPlaneConfig = {
      */
     failuresPerMinute: number;
   };
+  /** Requests with a credential that each control plane handles at the same time. */
+  concurrentRequests: number;
   /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[];
   playback: {
@@ -248,6 +250,8 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     },
     hasRecognizer: values.RECOGNIZER_URL !== undefined || values.RECOGNIZER_PROGRAM !== undefined,
     pollSeconds: 1,
+    // In an overload, each request waits for about so many others: with 1,000 a second, for a quarter of a second.
+    concurrentRequests: 256,
     maintenanceSeconds: MAINTENANCE_SECONDS,
     purgeRepeatSeconds: PURGE_REPEAT_SECONDS,
     pictures: DEFAULT_PICTURE_LIMITS,

@@ -9,7 +9,7 @@ import { FrontEnd } from './front-ends/front-end.ts';
 import { routeOf } from './http/request-validation.ts';
 import { idempotent } from './idempotency/idempotent.ts';
 import { createInfrastructure, type Infrastructure, type InfrastructureDeps } from './infrastructure.ts';
-import { CONCURRENT_REQUESTS, ConcurrencyLimit } from './rate-limits/concurrency-limit.ts';
+import { ConcurrencyLimit } from './rate-limits/concurrency-limit.ts';
 import { FailureLimit } from './rate-limits/failure-limit.ts';
 import { RequestLimit } from './rate-limits/request-limit.ts';
 import { TokenGuessLimit } from './rate-limits/token-guess-limit.ts';
@@ -56,7 +56,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
 
 /** What the HTTP applications use besides the services. */
 function createHttpParts(
-  { publicUrl, rateLimits, analytics }: ControlPlaneConfig,
+  { publicUrl, rateLimits, concurrentRequests, analytics }: ControlPlaneConfig,
   { db, metrics, addresses }: Infrastructure,
   { keys, consoleSessions, idempotency }: Services,
   { pageBuildFailed, adminCommand }: ControlPlaneDeps,
@@ -67,7 +67,7 @@ function createHttpParts(
     sessionCookie,
     failures,
     authenticate: authentication({ keys, sessions: consoleSessions }, sessionCookie, {
-      concurrency: new ConcurrencyLimit(CONCURRENT_REQUESTS),
+      concurrency: new ConcurrencyLimit(concurrentRequests),
       requests: new RequestLimit(rateLimits.requestsPerMinute),
       failures,
     }),

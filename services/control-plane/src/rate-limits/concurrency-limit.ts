@@ -5,12 +5,6 @@ import onHeaders from 'on-headers';
 import { clientNetwork } from './client-network.ts';
 import { rateLimited, upTo } from './window-counter.ts';
 
-/**
- * Requests that are authenticated and handled at the same time. In an overload, each waits for about so many others: with 1,000 a second, for a
- * quarter of a second.
- */
-export const CONCURRENT_REQUESTS = 256;
-
 /** The client should retry when some of the requests in progress have ended. */
 const RETRY_SECONDS = 1;
 
