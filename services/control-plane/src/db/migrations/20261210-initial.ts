@@ -167,7 +167,7 @@ const AUDIT = [
   'alter table audit_events enable always trigger refuse_change, enable always trigger refuse_truncation',
 ];
 
-/** Grows with each change of a row, also after the row was deleted and inserted again. */
+/** Grows with each change of a row, also after the row was deleted and inserted again: by the clock, so only if that does not go back. */
 const VERSION = 'bigint not null default (extract(epoch from clock_timestamp()) * 1000000)::bigint';
 
 const TABLES = [
