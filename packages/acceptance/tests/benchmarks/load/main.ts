@@ -217,7 +217,7 @@ async function uploadClip({ client }: Workspace, seconds: number): Promise<strin
 
 function makeClip(seconds: number): Promise<string> {
   const audio = { sampleRate: 48_000, channels: 2 };
-  return makeMp4(directory, { name: `clip-${seconds}`, width: 640, height: 360, rate: '30', seconds, audio });
+  return makeMp4(directory, { name: `clip-${seconds}`, width: 320, height: 180, rate: '30', seconds, audio });
 }
 
 const PARTS: Record<string, (workspaces: [Workspace, Workspace]) => Promise<void>> = {
