@@ -9,7 +9,7 @@ import { stepLimit, type Target } from './target.ts';
 /** Inputs that are measured together: reading the counters takes longer than most inputs. */
 const BATCH = 64;
 
-/** A batch may take the fixed steps of this many inputs, so that the others do not hide one that takes too many. */
+/** A batch may take the fixed steps of this many inputs, so that the others hide less of one that takes too many. */
 const BATCH_STEPS = BATCH / 8;
 
 const TRIES_TO_SHORTEN = 60;
