@@ -5,7 +5,7 @@ import { Random } from '@framelane/test-kit/random';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { History } from './history.ts';
 import { SimulatedNetwork } from './simulated-network.ts';
-import type { Faults, World } from './world.ts';
+import { Faults, NO_FAULTS, type World } from './world.ts';
 
 const { listen } = http.Server.prototype;
 const { createConnection, keepSocketAlive } = http.Agent.prototype as unknown as Record<string, unknown>;
@@ -15,7 +15,7 @@ const world = {
   time: { sleep: (milliseconds: number) => (milliseconds < 60_000 ? turn() : new Promise(() => {})) },
   random: new Random(1),
   history: new History(() => 0),
-  faults: { hits: (kind) => kind === 'doubledRequest' } as Faults,
+  faults: new Faults(new Random(1), { ...NO_FAULTS, doubledRequest: 1 }),
 } as World;
 
 beforeAll(() => new SimulatedNetwork(world).install());
