@@ -12,7 +12,7 @@ const run = promisify(execFile);
 
 /** Ends the run in progress, so that the server is stopped: it does not end with this process. */
 const interrupted = new AbortController();
-process.once('SIGINT', () => interrupted.abort());
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
 
 const { values } = parseArgs({
   options: {
