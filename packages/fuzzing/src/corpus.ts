@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const CORPORA = new URL('../corpora', import.meta.url).pathname;
+const CORPORA = join(import.meta.dirname, '../corpora');
 
 /** The names of files that the search has written. Files with other names are failures that were found, and stay. */
 const GENERATED = /^[0-9a-f]{12}$/;

@@ -1,8 +1,9 @@
+import { join } from 'node:path';
 import { BlockCoverage, projectCode, type Reached } from './block-coverage.ts';
 import { stepLimit, type Target } from './target.ts';
 
 /** The folder of the project. */
-const ROOT = new URL('../../..', import.meta.url).pathname.replace(/\/$/, '');
+const ROOT = join(import.meta.dirname, '../../..');
 
 /** Why an input fails. */
 export type Failure = { input: Buffer; reason: string };

@@ -10,6 +10,10 @@ import type { Outcome, Run } from './simulate.ts';
 
 const run = promisify(execFile);
 
+/** Ends the run in progress, so that the server is stopped: it does not end with this process. */
+const interrupted = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
+
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
@@ -29,23 +33,29 @@ const server = await startDatabaseServer(folder, createLogger({ service: 'simula
 let failed = false;
 try {
   const first = Number(values.seed);
-  for (let seed = first; seed < first + Number(values.seeds); seed += 1) {
-    const outcome = await runSeed(seed, 'a');
-    report(seed, outcome);
-    if (!values.twice) continue;
-    const again = await runSeed(seed, 'b');
-    if (again.digest === outcome.digest) continue;
-    failed = true;
-    process.stdout.write(`seed ${seed} has two histories: ${outcome.digest} and ${again.digest}\n`);
-  }
+  for (let seed = first; seed < first + Number(values.seeds); seed += 1) await checkSeed(seed);
+} catch (error) {
+  if (!interrupted.signal.aborted) throw error;
+  failed = true;
 } finally {
   await server.stop();
   await rm(folder, { recursive: true, force: true });
 }
 process.exitCode = failed ? 1 : 0;
 
+async function checkSeed(seed: number): Promise<void> {
+  const outcome = await runSeed(seed, 'a');
+  report(seed, outcome);
+  if (!values.twice) return;
+  const again = await runSeed(seed, 'b');
+  if (again.digest === outcome.digest) return;
+  failed = true;
+  process.stdout.write(`seed ${seed} has two histories: ${outcome.digest} and ${again.digest}\n`);
+}
+
 /** Runs a seed in a process and with a database of its own, so that nothing of another run is left. */
 async function runSeed(seed: number, which: string): Promise<Outcome> {
+  interrupted.signal.throwIfAborted();
   const name = `seed_${seed}_${which}`;
   const { url, clockFile } = await server.create(name);
   const options: Run & { isVerbose: boolean; traceFile: string | undefined } = {
@@ -56,13 +66,14 @@ async function runSeed(seed: number, which: string): Promise<Outcome> {
     workDir: join(folder, name),
     mutant: values.mutant,
     isVerbose: values.verbose,
-    traceFile: values.trace && `${values.trace}.${which}`,
+    traceFile: values.trace && `${values.trace}.${seed}.${which}`,
   };
   const program = fileURLToPath(import.meta.resolve('./run-seed.ts'));
   const running = run(process.execPath, [program, JSON.stringify(options)], {
     // Operations on files end in the order in which they began.
     env: { ...process.env, UV_THREADPOOL_SIZE: '1' },
     maxBuffer: 2 ** 30,
+    signal: interrupted.signal,
   });
   running.child.stderr?.pipe(process.stderr);
   const { stdout } = await running;

@@ -7,10 +7,6 @@ const { isVerbose, traceFile, ...run } = JSON.parse(process.argv[2] ?? '{}') as 
   traceFile?: string;
 };
 
-process.on('unhandledRejection', (error) => {
-  process.stderr.write(`Unhandled: ${(error as Error).stack}\n`);
-  process.exit(1);
-});
 const trace = traceFile === undefined ? undefined : createWriteStream(traceFile);
 const lines: string[] = [];
 const outcome = await simulate({

@@ -1,5 +1,11 @@
 import { type Message, parseMessage } from '@framelane/contracts/messages';
-import { DELIVERY_LIMIT, QUEUES, type QueueName, queueFor } from '@framelane/contracts/topology';
+import {
+  DELIVERY_LIMIT,
+  deadLetterQueue,
+  QUEUES,
+  type QueueName,
+  queueFor,
+} from '@framelane/contracts/topology';
 import {
   type Consumer,
   type MessageBus,
@@ -30,7 +36,9 @@ export class SimulatedBroker {
   readonly #world: World;
   readonly #waiting = new Map<QueueName, Waiting[]>();
   readonly #subscriptions = new Map<QueueName, Set<Subscription>>();
-  readonly deadLetters: { queue: QueueName; message: Message; error: unknown }[] = [];
+  /** Messages that will be delivered again after a pause. */
+  readonly #pausing = new Map<QueueName, number>();
+  readonly #deadLetters = new Map<QueueName, number>();
 
   constructor(world: World) {
     this.#world = world;
@@ -48,19 +56,26 @@ export class SimulatedBroker {
       consume: (queue, options, handler) =>
         whileAlive(this.#consume(process, queue, options, handler), process),
       countWaiting: async (queue) => this.#queue(queue).length,
-      countDeadLetters: async (queue) => this.deadLetters.filter((dead) => dead.queue === queue).length,
+      countDeadLetters: async (queue) => this.#dead(queue),
       check: () => whileAlive(latency(this.#world), process),
       close: async () => {},
     };
   }
 
-  /** The number of messages that are waiting or being handled, by queue. */
+  /** The number of messages that are waiting or being handled, by queue, including dead-letter queues. */
   held(): Record<string, number> {
-    const counts = [...this.#waiting].map(([queue, waiting]) => {
+    const counts = [...this.#waiting].flatMap(([queue, waiting]) => {
       const unsettled = [...this.#subscribers(queue)].reduce((sum, each) => sum + each.unsettled.size, 0);
-      return [queue, waiting.length + unsettled];
+      return [
+        [queue, waiting.length + unsettled + (this.#pausing.get(queue) ?? 0)],
+        [deadLetterQueue(queue), this.#dead(queue)],
+      ];
     });
     return Object.fromEntries(counts);
+  }
+
+  #dead(queue: QueueName): number {
+    return this.#deadLetters.get(queue) ?? 0;
   }
 
   async #publish(
@@ -178,10 +193,14 @@ export class SimulatedBroker {
       if (!subscription.unsettled.delete(tag)) return;
       history.say(process.name, `rejects ${describe(message)}: ${(error as Error).message}`);
       const isDead = error instanceof UnprocessableMessageError || waiting.deliveries >= DELIVERY_LIMIT;
-      if (isDead) this.deadLetters.push({ queue, message, error });
+      if (isDead) this.#deadLetters.set(queue, this.#dead(queue) + 1);
       else {
+        this.#pausing.set(queue, (this.#pausing.get(queue) ?? 0) + 1);
         const pauseMs = 500 * 2 ** (waiting.deliveries - 1);
-        void time.sleep(pauseMs).then(() => this.#enqueue(queue, waiting));
+        void time.sleep(pauseMs).then(() => {
+          this.#pausing.set(queue, (this.#pausing.get(queue) ?? 0) - 1);
+          this.#enqueue(queue, waiting);
+        });
       }
       this.#dispatch(queue);
       return;

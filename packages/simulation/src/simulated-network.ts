@@ -7,6 +7,9 @@ import { latency, type World } from './world.ts';
 /** Carries bytes to the other end of a connection. */
 type Carry = (deliver: () => void) => Promise<void>;
 
+/** How long the connection of a repeated request is open, in virtual milliseconds. */
+const REPEATED_MS = 60_000;
+
 type Listener = { server: net.Server; process: SimulatedProcess | undefined };
 
 /** One end of a connection. It has the methods of a socket that Node's HTTP uses. */
@@ -21,6 +24,8 @@ class SimulatedSocket extends Duplex {
   #hasEnd = false;
   /** Carries bytes to the other end. */
   carry: Carry = async () => {};
+  /** What was sent from the start, if it may be sent again. */
+  sent: Buffer[] | undefined;
 
   constructor(process: SimulatedProcess | undefined, remoteAddress: string) {
     super({ allowHalfOpen: true });
@@ -32,6 +37,7 @@ class SimulatedSocket extends Duplex {
 
   override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
     const bytes = Buffer.from(chunk);
+    this.sent?.push(bytes);
     void this.carry(() => this.peer?.deliver(bytes)).then(() => done());
   }
 
@@ -148,6 +154,7 @@ export class SimulatedNetwork {
 
   #connect(port: number): Duplex {
     const client = new SimulatedSocket(currentProcess(), '127.0.0.1');
+    client.sent = [];
     const toServer = this.#line();
     // Bytes that are sent before the connection is open wait for it.
     const opened = this.#open(client, port, toServer);
@@ -169,9 +176,9 @@ export class SimulatedNetwork {
     end.carry = toClient;
     end.peer = client;
     client.peer = end;
-    process?.onKill(() => void latency(this.#world).then(() => client.reset()));
+    this.#breakWith(process, client);
+    this.#breakWith(client.process, end);
     let carry = toServer;
-    client.process?.onKill(() => void latency(this.#world).then(() => end.reset()));
     if (faults.hits('lostRequest')) {
       history.say('network', 'loses a request');
       carry = async () => {
@@ -184,7 +191,9 @@ export class SimulatedNetwork {
         await latency(this.#world);
         client.reset();
       };
-    } else if (faults.hits('doubledRequest')) this.#double(client, listener, random.below(5_000));
+    }
+    if (faults.hits('doubledRequest')) void this.#double(client, listener, random.below(5_000));
+    else client.sent = undefined;
     const connect = () => server.emit('connection', end);
     if (process === undefined) connect();
     else process.run(connect);
@@ -197,27 +206,29 @@ export class SimulatedNetwork {
     return ports.length === 0 ? undefined : this.#listeners.get(String(this.#world.random.pick(ports)));
   }
 
-  /** The first bytes of the connection also arrive on another one, later, whose response nobody reads. */
-  #double(client: SimulatedSocket, { server, process }: Listener, afterMs: number): void {
-    const { time, history } = this.#world;
-    const bytes: Buffer[] = [];
-    const write = client._write.bind(client);
-    client._write = (chunk, encoding, done) => {
-      bytes.push(Buffer.from(chunk));
-      write(chunk, encoding, done);
-    };
-    void time.sleep(afterMs).then(() => {
-      if (process?.isAlive === false || bytes.length === 0) return;
-      history.say('network', 'repeats a request');
-      const end = new SimulatedSocket(process, '127.0.0.1');
-      const connect = () => {
-        server.emit('connection', end);
-        for (const chunk of bytes) end.push(chunk);
-        end.push(null);
-      };
-      if (process === undefined) connect();
-      else process.run(connect);
+  /** The other end learns that a process was killed. */
+  #breakWith(process: SimulatedProcess | undefined, otherEnd: SimulatedSocket): void {
+    process?.onKill(() => {
+      if (!otherEnd.destroyed) void latency(this.#world).then(() => otherEnd.reset());
     });
+  }
+
+  /** What the client sends first also arrives on another connection, later, whose response nobody reads. */
+  async #double(client: SimulatedSocket, { server, process }: Listener, afterMs: number): Promise<void> {
+    const { time, history } = this.#world;
+    await time.sleep(afterMs);
+    const { sent = [] } = client;
+    client.sent = undefined;
+    if (process?.isAlive === false || sent.length === 0) return;
+    history.say('network', 'repeats a request');
+    const end = new SimulatedSocket(process, '127.0.0.1');
+    const connect = () => server.emit('connection', end);
+    if (process === undefined) connect();
+    else process.run(connect);
+    for (const bytes of sent) end.deliver(bytes);
+    // A connection that ends before the response would abort the request.
+    await time.sleep(REPEATED_MS);
+    end.reset();
   }
 
   /** A direction of a connection: bytes arrive in the order in which they were sent. */

@@ -38,4 +38,6 @@ test('a kill has its effects on other systems', async () => {
   process.onKill(() => void effects.push(process.isAlive));
   await process.kill();
   expect(effects).toEqual([false]);
+  process.onKill(() => void effects.push(process.isAlive));
+  expect(effects).toEqual([false, false]);
 });

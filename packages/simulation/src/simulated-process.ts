@@ -25,9 +25,10 @@ export class SimulatedProcess {
     return current.run(this, work);
   }
 
-  /** Runs code of another system when this process is killed: connections close, messages return to their queues. */
+  /** Runs code of another system when this process is killed, or now if it was: connections close, messages return to their queues. */
   onKill(effect: () => Promise<void> | void): void {
-    this.#onKill.push(effect);
+    if (this.#isAlive) this.#onKill.push(effect);
+    else void effect();
   }
 
   async kill(): Promise<void> {

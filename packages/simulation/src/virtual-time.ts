@@ -16,8 +16,6 @@ export type VirtualTime = {
   next(): boolean;
   /** Resolves after virtual milliseconds, in the context of the caller. */
   sleep(milliseconds: number): Promise<void>;
-  /** Restores the real time. */
-  uninstall(): void;
 };
 
 /** The time at the start of every run. */
@@ -40,7 +38,6 @@ export function installVirtualTime(): VirtualTime {
   });
   const sleep = timersPromises.setTimeout;
   keepProcesses();
-  const abortTimeout = AbortSignal.timeout;
   AbortSignal.timeout = (milliseconds) => {
     const controller = new AbortController();
     const error = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
@@ -57,11 +54,6 @@ export function installVirtualTime(): VirtualTime {
       return true;
     },
     sleep: (milliseconds) => sleep(milliseconds),
-    uninstall: () => {
-      AbortSignal.timeout = abortTimeout;
-      clock.uninstall();
-      syncBuiltinESMExports();
-    },
   };
 }
 
@@ -85,4 +77,7 @@ function keepProcesses(): void {
   const delay = timersPromises.setTimeout;
   timersPromises.setTimeout = ((...args: Parameters<typeof delay>) =>
     whileAlive(delay(...args))) as typeof delay;
+  const turn = timersPromises.setImmediate;
+  timersPromises.setImmediate = ((...args: Parameters<typeof turn>) =>
+    whileAlive(turn(...args))) as typeof turn;
 }

@@ -43,9 +43,11 @@ export class Workload {
     const video: KnownVideo = { id, accepted: false, ready: false, deleted: false };
     this.videos.set(id, video);
     const deletesAfter = random.below(4) === 0 ? random.below(180_000) : undefined;
-    if (deletesAfter !== undefined) void time.sleep(deletesAfter).then(() => this.#delete(name, video));
+    const deletion =
+      deletesAfter === undefined ? undefined : time.sleep(deletesAfter).then(() => this.#delete(name, video));
     await this.#upload(name, video, token, source);
     await this.#poll(name, video);
+    await deletion;
   }
 
   /** Most files are short; some are cut into pieces, and some are no videos. */

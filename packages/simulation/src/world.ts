@@ -37,7 +37,8 @@ export type World = {
   faults: Faults;
 };
 
-const NONE: FaultRates = {
+/** Nothing fails. */
+export const NO_FAULTS: FaultRates = {
   lostRequest: 0,
   lostResponse: 0,
   doubledRequest: 0,
@@ -76,7 +77,7 @@ export class Faults {
 
   /** From now on, nothing fails. */
   end(): void {
-    this.#rates = NONE;
+    this.#rates = NO_FAULTS;
   }
 }
 

@@ -5,7 +5,7 @@ import { JSON_WORDS } from '../json-words.ts';
 import { expectSame, refusedWith } from '../promises.ts';
 import type { Target } from '../target.ts';
 
-/** The cursor of a page as clients send it. The input is its content, which is encoded for the half of the runs. */
+/** The cursor of a page as clients send it. Each run reads it as it is and encoded. */
 export const target: Target = {
   maxBytes: 300,
   steps: { fixed: 1_000, perByte: 10 },

@@ -20,6 +20,7 @@ export const target: Target = {
   seeds: (segments.seeds as Buffer[]).map((segment) => Buffer.concat([SECTION, SEPARATOR, segment])),
   run: (input) => {
     const at = input.indexOf(SEPARATOR);
+    if (at === -1) return;
     const section = refusedPlainly(() => readInitialization(input.subarray(0, at)));
     if (section === undefined) return;
     const segment = input.subarray(at + SEPARATOR.length);

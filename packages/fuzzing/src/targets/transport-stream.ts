@@ -84,10 +84,7 @@ function expectSameStream(segment: Buffer): void {
   if (stream === undefined) return;
   const completed = refusedPlainly(() => completeCounters(segment));
   if (completed === undefined) return;
-  expectThat(
-    completed.length <= segment.length + 15 * segment.length,
-    'at most 15 packets are added for each',
-  );
+  expectThat(completed.length <= 16 * segment.length, 'at most 15 packets are added for each');
   expectThat(
     elementaryStream(completed).equals(stream),
     'completed counters leave the bytes of the stream as they are',
