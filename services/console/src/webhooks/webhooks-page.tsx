@@ -13,7 +13,7 @@ import { PageTitle } from '../ui/page-title.tsx';
 import { Secret, SecretModal } from '../ui/secret.tsx';
 import { useWebhooks } from './queries.ts';
 import { WebhookForm } from './webhook-form.tsx';
-import { EVENT_TYPES, lastResultOf, WEBHOOK_COLOURS } from './webhook-words.ts';
+import { EVENT_TYPES, lastResultOf, WEBHOOK_COLOURS, webhookStatusWords } from './webhook-words.ts';
 
 /** An example of an endpoint. It verifies the signature of an event. */
 const EXAMPLE = `import { createServer } from 'node:http';
@@ -68,7 +68,7 @@ function WebhookRow({ webhook }: { webhook: Schemas['Webhook'] }) {
         <span className="hint">{lastResultOf(webhook)}</span>
       </div>
       <Badge variant="light" color={WEBHOOK_COLOURS[deliveryStatus]}>
-        {deliveryStatus}
+        {webhookStatusWords(webhook)}
       </Badge>
     </li>
   );
