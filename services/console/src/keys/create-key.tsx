@@ -1,5 +1,5 @@
 import type { Schemas } from '@framelane/client';
-import { Button, type ButtonProps, Checkbox, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Button, type ButtonProps, Checkbox, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/api.ts';
@@ -12,6 +12,7 @@ import { FormError } from '../ui/form-error.tsx';
 import { Permission } from '../ui/permissions.tsx';
 import { Secret, SecretModal } from '../ui/secret.tsx';
 import { EXPIRIES, expiresAt } from './expiry.ts';
+import { permissionPresets } from './permission-presets.ts';
 
 export function CreateKey(button: Pick<ButtonProps, 'variant' | 'size'>) {
   const [isOpen, setIsOpen] = useState(false);
@@ -87,6 +88,18 @@ function KeyForm({ creation, onCancel }: KeyFormProps) {
           />
         )}
         <Checkbox.Group label="Permissions" value={permissions} onChange={setPermissions}>
+          <Group gap="xs" mt="xs">
+            {permissionPresets(own).map((preset) => (
+              <Button
+                key={preset.name}
+                size="xs"
+                variant="default"
+                onClick={() => setPermissions(preset.permissions)}
+              >
+                {preset.name}
+              </Button>
+            ))}
+          </Group>
           <Stack gap="xs" mt="xs">
             {own.map((permission) => (
               <Checkbox key={permission} value={permission} label={<Permission name={permission} />} />
