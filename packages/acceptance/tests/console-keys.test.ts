@@ -42,6 +42,7 @@ testInBrowser('a key is created, used and revoked', async () => {
   await click(page, 'Create');
   await untilText(page, 'Copy the key now.');
   const secret = await textOf(page, 'Key “Console key”');
+  expect((await textOf(page, 'Try it')).split('\n')[0]).toBe(`KEY=${secret}`);
   const whoami = () =>
     fetch(`${target.baseUrl}/auth/whoami`, {
       headers: { Authorization: `Bearer ${secret}`, 'X-Svc-Workspace': target.workspaceId },

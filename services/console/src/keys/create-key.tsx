@@ -136,8 +136,8 @@ function CreatedKey({ created, onDone }: { created: Schemas['CreatedApiKey']; on
       onDone={onDone}
     >
       <Copy
-        label="Try it, with the key in KEY"
-        value={`curl ${API_URL}/auth/whoami \\\n  -H "Authorization: Bearer $KEY" -H 'X-Svc-Workspace: ${workspace.id}'`}
+        label="Try it"
+        value={`KEY=${created.secret}\ncurl ${API_URL}/auth/whoami \\\n  -H "Authorization: Bearer $KEY" -H 'X-Svc-Workspace: ${workspace.id}'`}
       />
     </Secret>
   );
