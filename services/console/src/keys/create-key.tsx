@@ -7,6 +7,7 @@ import { fieldMessage } from '../api/problem.ts';
 import { API_URL } from '../paths.ts';
 import { type Permission as PermissionName, useSession } from '../sign-in/session.ts';
 import { Copy } from '../ui/copy.tsx';
+import { useCreateDialog } from '../ui/create-dialog.ts';
 import { FormButtons } from '../ui/form-buttons.tsx';
 import { FormError } from '../ui/form-error.tsx';
 import { Permission } from '../ui/permissions.tsx';
@@ -15,7 +16,7 @@ import { EXPIRIES, expiresAt } from './expiry.ts';
 import { permissionPresets } from './permission-presets.ts';
 
 export function CreateKey(button: Pick<ButtonProps, 'variant' | 'size'>) {
-  const [isOpen, setIsOpen] = useState(false);
+  const [isOpen, setIsOpen] = useCreateDialog();
   const queries = useQueryClient();
   const creation = useMutation({
     mutationFn: (body: Schemas['ApiKeyRequest']) => api.apiKeys.create(body),

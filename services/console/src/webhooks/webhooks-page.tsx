@@ -1,12 +1,12 @@
 import type { Schemas } from '@framelane/client';
 import { Anchor, Badge, Button, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Link } from 'wouter';
 import { api } from '../api/api.ts';
 import { paths } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
 import { Copy } from '../ui/copy.tsx';
+import { useCreateDialog } from '../ui/create-dialog.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
@@ -88,7 +88,7 @@ function NoWebhooks() {
 }
 
 function CreateWebhook() {
-  const [isOpen, setIsOpen] = useState(false);
+  const [isOpen, setIsOpen] = useCreateDialog();
   const queries = useQueryClient();
   const creation = useMutation({
     mutationFn: (body: Parameters<typeof api.webhooks.create>[0]) => api.webhooks.create(body),
