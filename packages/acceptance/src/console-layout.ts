@@ -1,7 +1,7 @@
 import type { Page } from 'puppeteer-core';
 
 /** The elements that are too small for their content: the page itself, and fields with text to copy. */
-const CUT = `[document.documentElement, ...document.querySelectorAll('.copy textarea')]
+const CUT = `[document.documentElement, ...document.querySelectorAll('.copy-lines')]
   .filter((each) => each.localName === 'html' ? each.scrollWidth > each.clientWidth : each.scrollHeight > each.clientHeight)
   .map((each) => each.outerHTML.slice(0, 200))`;
 

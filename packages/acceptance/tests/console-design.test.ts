@@ -167,6 +167,23 @@ testInBrowser('the command palette finds pages, actions and videos, without a mo
   await heading(page, LONG.trim());
   expect(id).not.toBe(videoId);
 
+  // By what a page is about, by another id, and an action of another page.
+  await openPalette(page);
+  await page.keyboard.type('quota');
+  await page.keyboard.press('Enter');
+  await heading(page, 'Usage');
+  await openPalette(page);
+  await page.keyboard.type(webhookId);
+  await page.keyboard.press('Enter');
+  await heading(page, 'https://receiver.example/events');
+  await openPalette(page);
+  await page.keyboard.type('create key');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('::-p-aria([name="Name"][role="textbox"])');
+  expect(new URL(page.url()).search).toBe('');
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('[role="dialog"]', { hidden: true });
+
   // Keys lead around the list, and the field keeps the focus.
   await openPalette(page);
   await page.keyboard.press('ArrowUp');

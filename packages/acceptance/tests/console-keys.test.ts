@@ -22,7 +22,18 @@ testInBrowser('a key is created, used and revoked', async () => {
   await heading(page, 'Keys');
   await click(page, 'Create key');
   await fill(page, 'Name', 'Console key');
-  await (await page.waitForSelector('input[type="checkbox"][value="videos:write"]'))?.click();
+  const checked = () =>
+    page.$$eval('input[type="checkbox"]:checked', (boxes) => boxes.map((box) => box.getAttribute('value')));
+  expect(await checked()).toEqual(['videos:read', 'videos:write']);
+  await click(page, 'Everything');
+  expect(await checked()).toContain('api_keys:write');
+  await click(page, 'Upload videos');
+  expect(await checked()).toEqual(['videos:write']);
+  await click(page, 'Read only');
+  expect(new Set((await checked()).map((each) => each?.split(':')[1]))).toEqual(new Set(['read']));
+  await click(page, 'Upload videos');
+  for (const permission of ['videos:read', 'videos:write'])
+    await (await page.waitForSelector(`input[type="checkbox"][value="${permission}"]`))?.click();
   await (await page.waitForSelector('::-p-aria([name="Expires"][role="combobox"])'))?.select('30');
   await (await page.waitForSelector('::-p-aria([name="Environment of the key"][role="combobox"])'))?.select(
     'test',
@@ -31,6 +42,7 @@ testInBrowser('a key is created, used and revoked', async () => {
   await click(page, 'Create');
   await untilText(page, 'Copy the key now.');
   const secret = await textOf(page, 'Key “Console key”');
+  expect((await textOf(page, 'Try it')).split('\n')[0]).toBe(`KEY=${secret}`);
   const whoami = () =>
     fetch(`${target.baseUrl}/auth/whoami`, {
       headers: { Authorization: `Bearer ${secret}`, 'X-Svc-Workspace': target.workspaceId },

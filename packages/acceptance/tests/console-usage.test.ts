@@ -37,6 +37,8 @@ testInBrowser(
     await heading(page, 'Usage');
     await page.waitForFunction(`document.querySelectorAll('.chart canvas').length === 3`);
     await untilText(page, 'no limit');
+    await untilText(page, 'The operator sets limits');
+    await untilText(page, 'limits set --workspace');
     await inspect(opened, 'usage');
 
     await page.select('main select', '2');

@@ -161,7 +161,7 @@ testInBrowser('facts, renditions, timeline and captions, whose errors have a lin
   await untilText(page, '2 cues · added to the video');
   await untilPlayerOffers(page, 'English');
   await click(page, 'Make default: English (en)');
-  await page.waitForSelector('::-p-aria([name="No default: English (en)"])');
+  await page.waitForSelector('::-p-aria([name="Stop showing by default: English (en)"])');
   await inspect(opened, 'video-detail', /(status of|responded with) 400/);
 
   await click(page, 'Delete: English (en)');

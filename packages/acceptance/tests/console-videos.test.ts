@@ -213,6 +213,7 @@ testInBrowser('keyboard, tags, and several videos at once', async () => {
   expect(await page.evaluate('window.asksForFiles')).toBe(true);
   await page.keyboard.press('?');
   await untilText(page, 'Open Keys');
+  await untilText(page, 'Find a page, an action or a video');
   await inspect(opened, 'shortcuts');
   await click(page, 'Single keys are shortcuts', 'checkbox');
   await page.keyboard.press('Escape');

@@ -17,22 +17,94 @@ export type Page = {
   path: string;
   needs: Permission | 'administrator';
   Icon: Icon;
+  /** Other words by which the command palette finds it. */
+  keywords: string;
   /** The page of the documentation about it, below `/docs/`. */
   guide: string;
 };
 
 /** The pages in the navigation, in order, with what a session needs to open them. */
 const PAGES: readonly Page[] = [
-  { name: 'Home', path: paths.home, needs: 'videos:read', Icon: House, guide: 'console#home' },
-  { name: 'Videos', path: paths.videos, needs: 'videos:read', Icon: Clapperboard, guide: 'console#pages' },
-  { name: 'Analytics', path: paths.analytics, needs: 'analytics:read', Icon: ChartLine, guide: 'analytics' },
-  { name: 'Webhooks', path: paths.webhooks, needs: 'webhooks:read', Icon: Webhook, guide: 'webhooks' },
-  { name: 'Keys', path: paths.keys, needs: 'api_keys:read', Icon: KeyRound, guide: 'keys-and-permissions' },
-  { name: 'Usage', path: paths.usage, needs: 'usage:read', Icon: ChartNoAxesColumn, guide: 'usage' },
-  { name: 'Sessions', path: paths.sessions, needs: 'api_keys:read', Icon: Users, guide: 'console#sessions' },
-  { name: 'Requests', path: paths.requests, needs: 'requests:read', Icon: ScrollText, guide: 'requests' },
-  { name: 'Audit', path: paths.audit, needs: 'audit:read', Icon: History, guide: 'audit' },
-  { name: 'System', path: paths.system, needs: 'administrator', Icon: Activity, guide: 'monitoring' },
+  {
+    name: 'Home',
+    path: paths.home,
+    needs: 'videos:read',
+    Icon: House,
+    guide: 'console#home',
+    keywords: 'overview dashboard',
+  },
+  {
+    name: 'Videos',
+    path: paths.videos,
+    needs: 'videos:read',
+    Icon: Clapperboard,
+    guide: 'console#pages',
+    keywords: 'share embed captions packaging watermark settings',
+  },
+  {
+    name: 'Analytics',
+    path: paths.analytics,
+    needs: 'analytics:read',
+    Icon: ChartLine,
+    guide: 'analytics',
+    keywords: 'views viewers statistics',
+  },
+  {
+    name: 'Webhooks',
+    path: paths.webhooks,
+    needs: 'webhooks:read',
+    Icon: Webhook,
+    guide: 'webhooks',
+    keywords: 'events endpoints settings',
+  },
+  {
+    name: 'Keys',
+    path: paths.keys,
+    needs: 'api_keys:read',
+    Icon: KeyRound,
+    guide: 'keys-and-permissions',
+    keywords: 'api keys tokens secrets credentials permissions settings',
+  },
+  {
+    name: 'Usage',
+    path: paths.usage,
+    needs: 'usage:read',
+    Icon: ChartNoAxesColumn,
+    guide: 'usage',
+    keywords: 'limits quotas storage minutes bandwidth billing',
+  },
+  {
+    name: 'Sessions',
+    path: paths.sessions,
+    needs: 'api_keys:read',
+    Icon: Users,
+    guide: 'console#sessions',
+    keywords: 'users people persons team account',
+  },
+  {
+    name: 'Requests',
+    path: paths.requests,
+    needs: 'requests:read',
+    Icon: ScrollText,
+    guide: 'requests',
+    keywords: 'logs history errors api',
+  },
+  {
+    name: 'Audit',
+    path: paths.audit,
+    needs: 'audit:read',
+    Icon: History,
+    guide: 'audit',
+    keywords: 'logs history changes',
+  },
+  {
+    name: 'System',
+    path: paths.system,
+    needs: 'administrator',
+    Icon: Activity,
+    guide: 'monitoring',
+    keywords: 'engines health status backups versions',
+  },
 ];
 
 /** The second key of the shortcut of each page: the first letter of its name that no page before it has. */

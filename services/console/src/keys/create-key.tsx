@@ -1,5 +1,5 @@
 import type { Schemas } from '@framelane/client';
-import { Button, type ButtonProps, Checkbox, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Button, type ButtonProps, Checkbox, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/api.ts';
@@ -7,14 +7,16 @@ import { fieldMessage } from '../api/problem.ts';
 import { API_URL } from '../paths.ts';
 import { type Permission as PermissionName, useSession } from '../sign-in/session.ts';
 import { Copy } from '../ui/copy.tsx';
+import { useCreateDialog } from '../ui/create-dialog.ts';
 import { FormButtons } from '../ui/form-buttons.tsx';
 import { FormError } from '../ui/form-error.tsx';
 import { Permission } from '../ui/permissions.tsx';
 import { Secret, SecretModal } from '../ui/secret.tsx';
 import { EXPIRIES, expiresAt } from './expiry.ts';
+import { permissionPresets } from './permission-presets.ts';
 
 export function CreateKey(button: Pick<ButtonProps, 'variant' | 'size'>) {
-  const [isOpen, setIsOpen] = useState(false);
+  const [isOpen, setIsOpen] = useCreateDialog();
   const queries = useQueryClient();
   const creation = useMutation({
     mutationFn: (body: Schemas['ApiKeyRequest']) => api.apiKeys.create(body),
@@ -87,6 +89,18 @@ function KeyForm({ creation, onCancel }: KeyFormProps) {
           />
         )}
         <Checkbox.Group label="Permissions" value={permissions} onChange={setPermissions}>
+          <Group gap="xs" mt="xs">
+            {permissionPresets(own).map((preset) => (
+              <Button
+                key={preset.name}
+                size="xs"
+                variant="default"
+                onClick={() => setPermissions(preset.permissions)}
+              >
+                {preset.name}
+              </Button>
+            ))}
+          </Group>
           <Stack gap="xs" mt="xs">
             {own.map((permission) => (
               <Checkbox key={permission} value={permission} label={<Permission name={permission} />} />
@@ -123,8 +137,8 @@ function CreatedKey({ created, onDone }: { created: Schemas['CreatedApiKey']; on
       onDone={onDone}
     >
       <Copy
-        label="Try it, with the key in KEY"
-        value={`curl ${API_URL}/auth/whoami \\\n  -H "Authorization: Bearer $KEY" -H 'X-Svc-Workspace: ${workspace.id}'`}
+        label="Try it"
+        value={`KEY=${created.secret}\ncurl ${API_URL}/auth/whoami \\\n  -H "Authorization: Bearer $KEY" -H 'X-Svc-Workspace: ${workspace.id}'`}
       />
     </Secret>
   );

@@ -1,17 +1,21 @@
 import BookOpen from 'lucide-react/icons/book-open';
 import FileVideo from 'lucide-react/icons/file-video';
+import Hash from 'lucide-react/icons/hash';
 import Import from 'lucide-react/icons/import';
+import KeyRound from 'lucide-react/icons/key-round';
 import Keyboard from 'lucide-react/icons/keyboard';
 import LogOut from 'lucide-react/icons/log-out';
 import Upload from 'lucide-react/icons/upload';
+import Webhook from 'lucide-react/icons/webhook';
 import { useLocation } from 'wouter';
 import { pagesFor } from '../navigation.ts';
 import { DOCS_URL, paths } from '../paths.ts';
 import { useAppearance } from '../shell/appearance.ts';
 import { useSession } from '../sign-in/session.ts';
+import { withCreateDialog } from '../ui/create-dialog.ts';
 import { useNewVideos } from '../uploads/new-videos.tsx';
 import { statusWords } from '../videos/video-words.ts';
-import { type PaletteItem, withWords } from './palette-items.ts';
+import { matching, type PaletteItem, pageOfId } from './palette-items.ts';
 import { useFoundVideos } from './use-found-videos.ts';
 
 export type ShellActions = { openShortcuts: () => void; signOut: () => void };
@@ -24,18 +28,20 @@ export function usePaletteItems(text: string, { openShortcuts, signOut }: ShellA
   const { chooseFiles, openImport } = useNewVideos();
   const { videos, isSettled, error } = useFoundVideos(text);
   const pages = pagesFor(session).map(
-    ({ name, path, Icon }): PaletteItem => ({
+    ({ name, path, keywords, Icon }): PaletteItem => ({
       id: path,
       group: 'Pages',
       name,
+      keywords,
       Icon,
       run: () => navigate(path),
     }),
   );
-  const action = (name: string, Icon: PaletteItem['Icon'], run: () => void): PaletteItem => ({
+  const action = (name: string, Icon: PaletteItem['Icon'], run: () => void, keywords = ''): PaletteItem => ({
     id: name,
     group: 'Actions',
     name,
+    keywords,
     Icon,
     run,
   });
@@ -43,10 +49,16 @@ export function usePaletteItems(text: string, { openShortcuts, signOut }: ShellA
     ...(session.can('videos:write')
       ? [action('Upload files', Upload, chooseFiles), action('Import from URL', Import, openImport)]
       : []),
-    action(appearance.words, appearance.Icon, appearance.switch),
-    action('Keyboard shortcuts', Keyboard, openShortcuts),
-    action('Documentation', BookOpen, () => void open(DOCS_URL, '_blank', 'noopener')),
-    action('Sign out', LogOut, signOut),
+    ...(session.can('api_keys:read') && session.can('api_keys:write')
+      ? [action('Create key', KeyRound, () => navigate(withCreateDialog(paths.keys)), 'api keys tokens')]
+      : []),
+    ...(session.can('webhooks:read') && session.can('webhooks:write')
+      ? [action('Create webhook', Webhook, () => navigate(withCreateDialog(paths.webhooks)))]
+      : []),
+    action(appearance.words, appearance.Icon, appearance.switch, 'settings theme'),
+    action('Keyboard shortcuts', Keyboard, openShortcuts, 'help'),
+    action('Documentation', BookOpen, () => void open(DOCS_URL, '_blank', 'noopener'), 'help guide'),
+    action('Sign out', LogOut, signOut, 'log out'),
   ];
   const found = videos.map(
     (video): PaletteItem => ({
@@ -58,6 +70,10 @@ export function usePaletteItems(text: string, { openShortcuts, signOut }: ShellA
       run: () => navigate(paths.video(video.id)),
     }),
   );
-  const known = withWords([...pages, ...actions], text, ({ name }) => name);
+  const byId = pageOfId(text);
+  const known: PaletteItem[] =
+    byId !== undefined && session.can(byId.needs)
+      ? [{ id: byId.path, group: 'Pages', name: byId.name, Icon: Hash, run: () => navigate(byId.path) }]
+      : matching([...pages, ...actions], text);
   return { items: [...known, ...found], isSettled, error };
 }

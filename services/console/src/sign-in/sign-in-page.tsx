@@ -1,6 +1,7 @@
 import { FramelaneError } from '@framelane/client';
 import { Alert, Paper, Stack, Text, Title } from '@mantine/core';
 import { useEffect } from 'react';
+import { ADMIN_PLACE, adminCommand, isSingleNode } from '../ui/admin-command.ts';
 import { Copy } from '../ui/copy.tsx';
 import { failureWords, type SignInFailure, takeFailure } from './sign-in-failure.ts';
 import { providerName, SignInAtProvider } from './sign-in-provider.tsx';
@@ -47,23 +48,16 @@ function FailureAlert({ reason, requestId }: SignInFailure) {
   );
 }
 
-/** What starts the administration command of a single node, which the control plane writes into the page; undefined in a container. */
-const adminCommand = document.querySelector<HTMLMetaElement>('meta[name="admin-command"]')?.content;
-
 /** How to get a sign-in link. */
 export function SignInWords() {
-  const place = adminCommand === undefined ? ' in a container of the control plane' : '';
   return (
     <>
       <Text>
         {providerName === undefined ? 'The console opens' : 'The console also opens'} with a one-time link.{' '}
-        {adminCommand !== undefined && <>The start of Framelane prints one. </>}
-        An operator creates another{place} with:
+        {isSingleNode && <>The start of Framelane prints one. </>}
+        An operator creates another{ADMIN_PLACE} with:
       </Text>
-      <Copy
-        label="Command for a sign-in link"
-        value={`${adminCommand ?? 'admin'} console-link --administrator`}
-      />
+      <Copy label="Command for a sign-in link" value={adminCommand('console-link --administrator')} />
     </>
   );
 }

@@ -5,7 +5,7 @@ import { select, useCopy } from './use-copy.ts';
 
 type CopyProps = { label: string; value: string };
 
-/** A text that can be copied. If one line is too long for the page, its middle is left out, not its end. */
+/** A text that can be copied. Several lines wrap; if one line is too long for the page, its middle is left out, not its end. */
 export function Copy({ label, value }: CopyProps) {
   const id = useId();
   const field = useRef<HTMLElement>(null);
@@ -35,14 +35,19 @@ type FieldProps = { labelId: string; value: string; ref: Ref<HTMLElement> };
 
 function Lines({ labelId, value, ref }: FieldProps) {
   return (
-    <textarea
-      ref={ref as Ref<HTMLTextAreaElement>}
+    // biome-ignore lint/a11y/useSemanticElements: a textarea does not grow with lines that wrap.
+    <div
+      ref={ref as Ref<HTMLDivElement>}
+      className="copy-lines"
+      role="textbox"
+      aria-readonly
+      aria-multiline
       aria-labelledby={labelId}
-      readOnly
-      value={value}
-      rows={value.split('\n').length}
-      wrap="off"
-    />
+      tabIndex={0}
+      onFocus={({ currentTarget }) => select(currentTarget)}
+    >
+      {value}
+    </div>
   );
 }
 

@@ -1,5 +1,6 @@
 import { Anchor, Checkbox, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import { COMMAND_KEY } from '../palette/palette-key.ts';
 import { DOCS_URL } from '../paths.ts';
 import { areShortcutsOn, currentShortcuts, switchShortcuts } from './shortcuts.ts';
 
@@ -17,6 +18,13 @@ function Help() {
   return (
     <Stack>
       <dl className="shortcuts">
+        <div>
+          <dt>
+            <kbd>{COMMAND_KEY}</kbd>
+            <kbd>K</kbd>
+          </dt>
+          <dd>Find a page, an action or a video</dd>
+        </div>
         {currentShortcuts().map(({ keys, words }) => (
           <div key={keys}>
             <dt>

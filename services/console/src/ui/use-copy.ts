@@ -28,6 +28,5 @@ export function useCopy(value: string, element: RefObject<HTMLElement | null>) {
 
 /** Selects the text of an element. */
 export function select(element: HTMLElement | null): void {
-  if (element instanceof HTMLTextAreaElement) element.select();
-  else if (element !== null) getSelection()?.selectAllChildren(element);
+  if (element !== null) getSelection()?.selectAllChildren(element);
 }

@@ -6,7 +6,9 @@ import { api } from '../api/api.ts';
 import { pollInterval } from '../api/live.ts';
 import { paths } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
+import { ADMIN_PLACE, adminCommand } from '../ui/admin-command.ts';
 import { Chart } from '../ui/chart.tsx';
+import { Copy } from '../ui/copy.tsx';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { formatBytes } from '../ui/format.ts';
 import { Loading } from '../ui/loading.tsx';
@@ -85,10 +87,23 @@ export function UsagePage() {
           </Title>
           <Text size="sm">They are for live and test together.</Text>
           <Limits limits={data.limits} />
+          <SetLimits />
           <Figures rows={rows} />
         </>
       )}
     </Stack>
+  );
+}
+
+/** How limits are set: only by the operator, on the command line. */
+function SetLimits() {
+  const { workspace } = useSession();
+  const limits = '--stored-bytes 1TB --transcoded-minutes 3000';
+  return (
+    <Copy
+      label={`The operator sets limits${ADMIN_PLACE}, for example`}
+      value={adminCommand(`limits set --workspace ${workspace.id} ${limits}`)}
+    />
   );
 }
 

@@ -130,9 +130,9 @@ function CaptionsActions({
           variant="default"
           loading={change.isPending}
           onClick={() => change.mutate()}
-          aria-label={named(isDefault ? 'No default' : 'Make default')}
+          aria-label={named(isDefault ? 'Stop showing by default' : 'Make default')}
         >
-          {isDefault ? 'No default' : 'Make default'}
+          {isDefault ? 'Stop showing by default' : 'Make default'}
         </Button>
         <Button size="xs" variant="default" onClick={onEdit} aria-label={named('Edit')}>
           Edit

@@ -13,7 +13,7 @@ import { PageTitle } from '../ui/page-title.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { useWebhook } from './queries.ts';
 import { WebhookActions } from './webhook-actions.tsx';
-import { lastResultOf, reasonOf, WEBHOOK_COLOURS } from './webhook-words.ts';
+import { lastResultOf, reasonOf, WEBHOOK_COLOURS, webhookStatusWords } from './webhook-words.ts';
 
 export function WebhookPage({ id }: { id: string }) {
   const { can } = useSession();
@@ -30,7 +30,7 @@ export function WebhookPage({ id }: { id: string }) {
       <div className="video-head">
         <PageTitle>{webhook.url}</PageTitle>
         <Badge variant="light" color={WEBHOOK_COLOURS[webhook.deliveryStatus]}>
-          {webhook.deliveryStatus}
+          {webhookStatusWords(webhook)}
         </Badge>
       </div>
       {error !== null && <ErrorAlert error={error} retry={() => void refetch()} />}

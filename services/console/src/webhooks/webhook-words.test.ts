@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { formatJson, headerLines, isSoonDue, reasonOf, resultOf } from './webhook-words.ts';
+import {
+  formatJson,
+  headerLines,
+  isSoonDue,
+  reasonOf,
+  resultOf,
+  webhookStatusWords,
+} from './webhook-words.ts';
 
 describe('the result of an attempt', () => {
   const error = {
@@ -30,6 +37,15 @@ test('each reason why a webhook is disabled has words; an enabled webhook has no
   expect(reasonOf({ disabledReason: null })).toBeUndefined();
   for (const disabledReason of ['manual', 'gone', 'failing'] as const)
     expect(reasonOf({ disabledReason })).toMatch(/\.$/);
+});
+
+test('a webhook without an attempt is not used yet, or not since it was changed', () => {
+  const lastDelivery = { id: 'whd_a' } as NonNullable<
+    Parameters<typeof webhookStatusWords>[0]['lastDelivery']
+  >;
+  expect(webhookStatusWords({ deliveryStatus: 'pending', lastDelivery: null })).toBe('not used yet');
+  expect(webhookStatusWords({ deliveryStatus: 'pending', lastDelivery })).toBe('not used since the change');
+  expect(webhookStatusWords({ deliveryStatus: 'failing', lastDelivery })).toBe('failing');
 });
 
 test('JSON gets lines, and other texts stay as they are', () => {

@@ -31,6 +31,15 @@ export const DELIVERY_COLOURS = {
   failed: 'red',
 } as const;
 
+/** The status of a webhook in words. It is pending again after a change of its URL, and when it was enabled. */
+export function webhookStatusWords({
+  deliveryStatus,
+  lastDelivery,
+}: Pick<Webhook, 'deliveryStatus' | 'lastDelivery'>): string {
+  if (deliveryStatus !== 'pending') return deliveryStatus;
+  return lastDelivery === null ? 'not used yet' : 'not used since the change';
+}
+
 /** Why a webhook is disabled, and what to do; undefined while it is enabled. */
 export function reasonOf({ disabledReason }: Pick<Webhook, 'disabledReason'>): string | undefined {
   switch (disabledReason) {

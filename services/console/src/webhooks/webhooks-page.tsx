@@ -1,19 +1,19 @@
 import type { Schemas } from '@framelane/client';
 import { Anchor, Badge, Button, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Link } from 'wouter';
 import { api } from '../api/api.ts';
 import { paths } from '../paths.ts';
 import { useSession } from '../sign-in/session.ts';
 import { Copy } from '../ui/copy.tsx';
+import { useCreateDialog } from '../ui/create-dialog.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Secret, SecretModal } from '../ui/secret.tsx';
 import { useWebhooks } from './queries.ts';
 import { WebhookForm } from './webhook-form.tsx';
-import { EVENT_TYPES, lastResultOf, WEBHOOK_COLOURS } from './webhook-words.ts';
+import { EVENT_TYPES, lastResultOf, WEBHOOK_COLOURS, webhookStatusWords } from './webhook-words.ts';
 
 /** An example of an endpoint. It verifies the signature of an event. */
 const EXAMPLE = `import { createServer } from 'node:http';
@@ -68,7 +68,7 @@ function WebhookRow({ webhook }: { webhook: Schemas['Webhook'] }) {
         <span className="hint">{lastResultOf(webhook)}</span>
       </div>
       <Badge variant="light" color={WEBHOOK_COLOURS[deliveryStatus]}>
-        {deliveryStatus}
+        {webhookStatusWords(webhook)}
       </Badge>
     </li>
   );
@@ -88,7 +88,7 @@ function NoWebhooks() {
 }
 
 function CreateWebhook() {
-  const [isOpen, setIsOpen] = useState(false);
+  const [isOpen, setIsOpen] = useCreateDialog();
   const queries = useQueryClient();
   const creation = useMutation({
     mutationFn: (body: Parameters<typeof api.webhooks.create>[0]) => api.webhooks.create(body),
