@@ -412,6 +412,7 @@ export const GROUPS = [
     'videos/video-tabs',
     'videos/captions-errors',
     'videos/captions-file',
+    'videos/language-tag',
     'videos/range-words',
     'ui/storyboard-tiles',
     'videos/chapter-rows',

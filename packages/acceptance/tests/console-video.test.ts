@@ -144,6 +144,9 @@ testInBrowser('facts, renditions, timeline and captions, whose errors have a lin
   await untilText(page, 'the cue begins at 10:00:00.000, but the video ends at 00:00:03.000');
   await drop(page, 'clip.en.vtt', CAPTIONS);
   expect(await textOf(page, 'Language')).toBe('en');
+  await fill(page, 'Language', 'Englich');
+  await untilText(page, '“Englich” is not the English name of a language.');
+  await fill(page, 'Language', 'English');
   await fill(page, 'Label', HOSTILE);
   await click(page, 'Save captions');
   await untilText(page, '1 cue · added to the video');
@@ -244,7 +247,7 @@ testInBrowser('captions are edited, and asked for from speech recognition', asyn
   expect(await client.api.captions.get(video.id, 'de')).toContain('Tschüss');
 
   await click(page, 'Generate captions');
-  await fill(page, 'Languages', 'english');
+  await fill(page, 'Languages', 'Englich');
   await click(page, 'Start recognition');
   await untilText(page, 'must be a BCP 47 language tag');
   await fill(page, 'Languages', 'de');

@@ -1,12 +1,17 @@
 import { Button } from '@mantine/core';
-import { type Ref, useId, useRef } from 'react';
+import { type ReactNode, type Ref, useId, useRef } from 'react';
 import { endsOf } from './ends.ts';
 import { select, useCopy } from './use-copy.ts';
 
-type CopyProps = { label: string; value: string };
+type CopyProps = {
+  label: string;
+  value: string;
+  /** What else can be done with the text. */
+  action?: ReactNode;
+};
 
 /** A text that can be copied. Several lines wrap; if one line is too long for the page, its middle is left out, not its end. */
-export function Copy({ label, value }: CopyProps) {
+export function Copy({ label, value, action }: CopyProps) {
   const id = useId();
   const field = useRef<HTMLElement>(null);
   const { copy, words } = useCopy(value, field);
@@ -26,6 +31,7 @@ export function Copy({ label, value }: CopyProps) {
         <Button size="xs" variant="default" onClick={copy} aria-label={`Copy: ${label}`}>
           Copy
         </Button>
+        {action}
       </div>
     </div>
   );

@@ -38,6 +38,9 @@ test('every state has words', () => {
     '40 MB · uploaded',
     '40 MB · failed',
   ]);
+  expect(progressWords({ ...item, state: 'sent', hasFailed: true })).toBe(
+    '40 MB · uploaded; the video failed',
+  );
 });
 
 test('a video has the state of its upload as status while the file is on its way', () => {

@@ -3,7 +3,7 @@ import { type Item, paceOf, percentOf, type Reason } from './upload-items.ts';
 
 /** The progress of a file in a line. */
 export function progressWords(item: Item): string {
-  const { state, size, sent, reason } = item;
+  const { state, size, sent, reason, hasFailed } = item;
   switch (state) {
     case 'waiting':
       return `${formatBytes(size)} · waiting`;
@@ -12,7 +12,7 @@ export function progressWords(item: Item): string {
     case 'paused':
       return `${formatBytes(sent)} of ${formatBytes(size)} · paused`;
     case 'sent':
-      return `${formatBytes(size)} · uploaded`;
+      return `${formatBytes(size)} · uploaded${hasFailed ? '; the video failed' : ''}`;
     case 'failed':
       return `${formatBytes(size)} · failed`;
     case 'unfinished':

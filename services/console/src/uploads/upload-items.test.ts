@@ -88,6 +88,14 @@ test('the summary counts', () => {
   );
 });
 
+test('a file whose video failed afterwards counts as uploaded and as failed, until a retry', () => {
+  const failed = queueAfter({ type: 'sent', id: 1 }, { type: 'processed', id: 1, hasFailed: true });
+  expect(summaryOf(failed)).toBe('1 of 5 uploaded, 1 failed');
+  expect(failed.filter(isOver)).toHaveLength(1);
+  expect(activeFirst(failed)[0]?.id).toBe(1);
+  expect(summaryOf(reduce(failed, { type: 'processed', id: 1, hasFailed: false }))).toBe('1 of 5 uploaded');
+});
+
 const states = (items: readonly Item[]) => items.map(({ state }) => state);
 
 test('only a waiting or sending file can be paused; the next file takes its slot', () => {

@@ -13,6 +13,8 @@ export type Item = {
   state: 'waiting' | 'sending' | 'paused' | 'sent' | 'failed' | 'unfinished' | 'ended';
   /** The video of the file, as soon as its ticket exists. */
   videoId?: string;
+  /** Whether its video could not be processed, as far as the loaded lists of videos tell. */
+  hasFailed?: boolean;
   /** Why it failed. */
   error?: unknown;
   /** Why the upload ended, or why the chosen file was refused. */
@@ -32,6 +34,7 @@ type ItemAction =
   | { type: 'ticket'; id: number; videoId: string }
   | { type: 'progress'; id: number; sent: number }
   | { type: 'failed'; id: number; error: unknown }
+  | { type: 'processed'; id: number; hasFailed: boolean }
   | { type: 'ended' | 'refused'; id: number; reason: Reason };
 
 export type Action =
@@ -56,7 +59,8 @@ const ORDER: readonly Item['state'][] = [
 
 /** The items in the order of the panel. */
 export function activeFirst(items: readonly Item[]): Item[] {
-  return items.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
+  const place = ({ state, hasFailed }: Item) => ORDER.indexOf(hasFailed ? 'failed' : state);
+  return items.toSorted((a, b) => place(a) - place(b));
 }
 
 /** Uploads at the same time. A browser has six connections to an origin over HTTP/1.1. */
@@ -113,6 +117,8 @@ function changeOf(item: Item, action: ItemAction): Partial<Item> {
       return { state: 'sent', sent: item.size };
     case 'failed':
       return { state: 'failed', error: action.error };
+    case 'processed':
+      return { hasFailed: action.hasFailed };
     case 'ended':
       return { state: 'ended', reason: action.reason };
     case 'refused':
@@ -173,7 +179,7 @@ export function summaryOf(items: readonly Item[]): string {
   const count = (...states: Item['state'][]) => items.filter(({ state }) => states.includes(state)).length;
   const others = [
     [count('paused'), 'paused'],
-    [count('failed', 'ended'), 'failed'],
+    [count('failed', 'ended') + items.filter(({ hasFailed }) => hasFailed).length, 'failed'],
     [count('unfinished'), 'unfinished'],
   ].flatMap(([number, word]) => (number === 0 ? [] : `, ${number} ${word}`));
   return `${count('sent')} of ${items.length} uploaded${others.join('')}`;

@@ -1,4 +1,4 @@
-import { FramelaneError, type SessionScope, type UploadTicket } from '@framelane/client';
+import { FramelaneError, type SessionScope, type UploadTicket, type Video } from '@framelane/client';
 import { apiIn } from '../api/api.ts';
 import { ofSound, type PackagingRequest, withWatermark } from './packaging-request.ts';
 import { isFileOf, StoredUploads } from './stored-uploads.ts';
@@ -6,6 +6,7 @@ import type { TrimRequest } from './trim-request.ts';
 import {
   type Action,
   type Item,
+  isOver,
   isSoundFile,
   nextToStart,
   type Reason,
@@ -160,6 +161,23 @@ export class UploadQueue {
     const permit = transfer?.permit ?? Promise.resolve(videoId === undefined ? undefined : { videoId });
     // A ticket that was refused has no video.
     void permit.catch(() => undefined).then((begun) => begun && this.#delete(begun.videoId, transfer));
+  };
+
+  /** Takes the files of deleted videos out of the finished ones. */
+  readonly forget = (videoIds: readonly string[]): void => {
+    const ids = this.#items
+      .filter((item) => isOver(item) && videoIds.includes(item.videoId ?? ''))
+      .map(({ id }) => id);
+    if (ids.length > 0) this.#dispatch({ type: 'removed', ids });
+  };
+
+  /** Takes from a list of videos which files arrived, but became failed videos. */
+  readonly learn = (videos: readonly Pick<Video, 'id' | 'status'>[]): void => {
+    const failed = new Map(videos.map(({ id, status }) => [id, status === 'failed']));
+    for (const { id, state, videoId = '', hasFailed: before = false } of this.#items) {
+      const hasFailed = failed.get(videoId) ?? before;
+      if (state === 'sent' && hasFailed !== before) this.#dispatch({ type: 'processed', id, hasFailed });
+    }
   };
 
   readonly clear = (): void => this.#dispatch({ type: 'cleared' });

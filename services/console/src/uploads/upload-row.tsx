@@ -43,7 +43,7 @@ export function UploadRow({ item }: { item: Item }) {
       </div>
       <Progress
         value={percentOf(item)}
-        color={state === 'failed' || state === 'ended' ? 'red' : 'blue'}
+        color={state === 'failed' || state === 'ended' || item.hasFailed ? 'red' : 'blue'}
         aria-label={`Upload of ${name}`}
       />
       <div className="hint">{progressWords(item)}</div>

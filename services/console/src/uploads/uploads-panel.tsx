@@ -12,16 +12,19 @@ import { UploadRow } from './upload-row.tsx';
 import { useUploadItems, useUploadQueue } from './uploads-provider.tsx';
 
 /**
- * The files of the upload queue: what is active first. One line while it is folded. While nothing is active, only the pages that take files
+ * The files of the upload queue: what is active first. One line while it is folded, and when all files have arrived. While nothing is active, only the pages that take files
  * show it, and once everything is over, only the list of videos.
  */
 export function UploadsPanel() {
   const queue = useUploadQueue();
   const items = useUploadItems(queue);
-  const [isOpen, setIsOpen] = useState(true);
   const [path] = useLocation();
   const summary = summaryOf(items);
   const isDone = items.every(isOver);
+  // A choice for each: the panel folds itself when the last file has arrived.
+  const [isOpenIn, setIsOpenIn] = useState({ work: true, arrived: false });
+  const phase = items.every(({ state }) => state === 'sent') ? 'arrived' : 'work';
+  const isOpen = isOpenIn[phase];
   const isShown =
     items.length > 0 && (path === paths.videos || items.some(isActive) || (path === paths.home && !isDone));
   return (
@@ -41,7 +44,7 @@ export function UploadsPanel() {
             <IconButton
               label={isOpen ? 'Hide files' : 'Show files'}
               Icon={isOpen ? ChevronDown : ChevronUp}
-              onClick={() => setIsOpen(!isOpen)}
+              onClick={() => setIsOpenIn({ ...isOpenIn, [phase]: !isOpen })}
               aria-expanded={isOpen}
               aria-controls="upload-rows"
             />

@@ -1,3 +1,4 @@
+import type { Schemas } from '@framelane/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useEffect, useState, useSyncExternalStore } from 'react';
 import { useSession } from '../sign-in/session.ts';
@@ -58,6 +59,15 @@ export function UploadsProvider({ children }: { children: ReactNode }) {
     return found;
   });
   useEffect(() => queue.watchUnfinished(), [queue]);
+  useEffect(
+    () =>
+      queries.getQueryCache().subscribe(({ type, query }) => {
+        const [kind, part] = query.queryKey;
+        if (type !== 'updated' || kind !== 'videos' || (part !== 'list' && part !== 'home')) return;
+        queue.learn((query.state.data as Schemas['VideoPage'] | undefined)?.data ?? []);
+      }),
+    [queries, queue],
+  );
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => {
       const isBusy = [...queues.values()].some((each) => each.items().some(canPause));

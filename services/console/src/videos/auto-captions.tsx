@@ -81,7 +81,7 @@ export function GenerateCaptionsForm({ videoId, onDone }: { videoId: string; onD
         </p>
         <TextInput
           label="Languages"
-          description="What is spoken, as BCP 47 tags such as en, with commas between several. Without any, the language is detected"
+          description="What is spoken, such as English or en, with commas between several. Without any, the language is detected"
           value={languages}
           onChange={({ currentTarget }) => setLanguages(currentTarget.value)}
         />

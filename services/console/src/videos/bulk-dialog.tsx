@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import { apiIn } from '../api/api.ts';
 import { wordsFor } from '../api/problem.ts';
 import { useSession } from '../sign-in/session.ts';
+import { useUploadQueue } from '../uploads/uploads-provider.tsx';
 import { forEachLeft, initialProgress, type Progress, readTags, retryProgress } from './bulk.ts';
 import { BulkForm } from './bulk-form.tsx';
 import { type BulkAction, changeable, type Made, taskOf, undoTags } from './bulk-tasks.ts';
@@ -24,6 +25,7 @@ type BulkDialogProps = {
 export function BulkDialog({ action, videos, onClose }: BulkDialogProps) {
   const queries = useQueryClient();
   const { workspace, environment } = useSession();
+  const uploads = useUploadQueue();
   const [typed, setTyped] = useState('');
   const [progress, setProgress] = useState<Progress<Video>>();
   const [running, setRunning] = useState<AbortController>();
@@ -46,6 +48,7 @@ export function BulkDialog({ action, videos, onClose }: BulkDialogProps) {
     });
     removeEventListener('beforeunload', warn);
     setRunning(undefined);
+    if (action === 'delete') uploads.forget(result.done.map(({ id }) => id));
     void refresh();
     const isComplete = result.failed.length + result.left.length === 0;
     if (isComplete) onClose(result.done, summaryOf(action, result), undoOf(api));

@@ -15,10 +15,9 @@ test('a file is read only if it is UTF-8', async () => {
 
 test('format and language of a name', () => {
   expect(['a.VTT', 'a.srt', 'a.txt'].map(formatOf)).toEqual(['webvtt', 'subrip', undefined]);
-  expect(['clip.pt-BR.vtt', 'clip_en.srt', 'clip.vtt', 'a.b'].map(languageIn)).toEqual([
-    'pt-BR',
-    'en',
-    '',
-    '',
-  ]);
+  expect(
+    ['clip.pt-BR.vtt', 'clip_en.srt', 'clip.English.srt', 'clip.final.vtt', 'clip.vtt', 'a.b'].map(
+      languageIn,
+    ),
+  ).toEqual(['pt-BR', 'en', 'en', '', '', '']);
 });

@@ -1,3 +1,5 @@
+import { languageTagOf } from './language-tag.ts';
+
 /** A file with captions as the browser read it. */
 export type CaptionsFile = { name: string; text: string; format: 'webvtt' | 'subrip' | undefined };
 
@@ -13,7 +15,7 @@ export function formatOf(name: string): CaptionsFile['format'] {
   return /\.srt$/i.test(name) ? 'subrip' : undefined;
 }
 
-/** The language in a file name such as `clip.pt-BR.vtt`; empty without a language. */
+/** The language in a file name such as `clip.pt-BR.vtt` or `clip.English.srt`; empty without a language. */
 export function languageIn(name: string): string {
-  return /[._]([a-z]{2,3}(?:-[a-z0-9]{2,8})*)\.[a-z]{3}$/i.exec(name)?.[1] ?? '';
+  return languageTagOf(/[._]([a-z0-9-]+)\.[a-z]{3}$/i.exec(name)?.[1] ?? '') ?? '';
 }

@@ -9,6 +9,7 @@ import { FormButtons } from '../ui/form-buttons.tsx';
 import { Refused } from '../ui/form-error.tsx';
 import { captionsErrors } from './captions-errors.ts';
 import { type CaptionsFile, languageIn, readCaptionsFile } from './captions-file.ts';
+import { languageTagOf } from './language-tag.ts';
 import { useRefreshVideo } from './queries.ts';
 
 type CaptionsFormProps = {
@@ -25,10 +26,11 @@ export function CaptionsForm({ videoId, replaced, onDone }: CaptionsFormProps) {
   const [language, setLanguage] = useState(replaced?.language ?? '');
   const [label, setLabel] = useState(replaced?.label ?? '');
   const [isDefault, setIsDefault] = useState(replaced?.default ?? false);
+  const tag = replaced?.language ?? languageTagOf(language);
   const refresh = useRefreshVideo(videoId);
   const upload = useMutation({
     mutationFn: ({ text, format }: CaptionsFile) =>
-      api.captions.set(videoId, language, text, {
+      api.captions.set(videoId, tag ?? '', text, {
         ...(format && { format }),
         ...(label.trim() !== '' && { label: label.trim() }),
         default: isDefault,
@@ -52,6 +54,7 @@ export function CaptionsForm({ videoId, replaced, onDone }: CaptionsFormProps) {
       );
     }
   };
+  const missing = missingWords(file !== null, language, tag);
   const errors = captionsErrors(upload.error);
   const isMarked = Object.keys(errors).length > 0;
   return (
@@ -60,16 +63,16 @@ export function CaptionsForm({ videoId, replaced, onDone }: CaptionsFormProps) {
       onSubmit={(event) => {
         event.preventDefault();
         // Passed here, `onDone` is not called after this form was closed: it would close a form that was opened since.
-        if (file !== null) upload.mutate(file, { onSuccess: onDone });
+        if (file !== null && tag !== undefined) upload.mutate(file, { onSuccess: onDone });
       }}
     >
       <Stack>
         <FileField file={file} onFile={take} error={unreadable ?? errors.file} />
         <TextInput
           label="Language"
-          description="A BCP 47 tag, such as en or pt-BR"
+          description="Such as English, or as a BCP 47 tag: en, pt-BR"
           value={language}
-          onChange={({ currentTarget }) => setLanguage(currentTarget.value.trim())}
+          onChange={({ currentTarget }) => setLanguage(currentTarget.value)}
           readOnly={replaced !== null}
           error={errors.language}
         />
@@ -85,17 +88,27 @@ export function CaptionsForm({ videoId, replaced, onDone }: CaptionsFormProps) {
           checked={isDefault}
           onChange={({ currentTarget }) => setIsDefault(currentTarget.checked)}
         />
+        {missing !== undefined && <p className="hint">{missing}</p>}
         {upload.error && (isMarked ? <Refused error={upload.error} /> : <ErrorAlert error={upload.error} />)}
         <FormButtons
           cancel="Cancel"
           onCancel={onDone}
           submit="Save captions"
-          disabled={file === null || language === ''}
+          disabled={missing !== undefined}
           loading={upload.isPending}
         />
       </Stack>
     </form>
   );
+}
+
+/** Why the captions cannot be saved yet; undefined if they can. */
+function missingWords(hasFile: boolean, language: string, tag: string | undefined): string | undefined {
+  if (language.trim() !== '' && tag === undefined) {
+    return `“${language.trim()}” is not the English name of a language. Check it, or type a tag such as en.`;
+  }
+  if (!hasFile) return tag === undefined ? 'Choose a file and a language to save.' : 'Choose a file to save.';
+  return tag === undefined ? 'Choose a language to save.' : undefined;
 }
 
 type FileFieldProps = {
@@ -124,7 +137,7 @@ function FileField({ file, onFile, error }: FileFieldProps) {
           onFile(event.dataTransfer.files[0]);
         }}
       >
-        <Text size="sm">{file?.name ?? 'Drop a WebVTT or SubRip file here.'}</Text>
+        <Text size="sm">{file?.name ?? 'Drop a .vtt or .srt file here.'}</Text>
         <FileButton
           size="xs"
           variant="default"

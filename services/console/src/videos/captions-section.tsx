@@ -86,7 +86,7 @@ function NoCaptions({ video: { id, workspaceId }, mayWrite }: { video: Video; ma
   return (
     <>
       <p className="hint">
-        This video has no captions.{mayWrite && ' Add a WebVTT or SubRip file, here or from a program:'}
+        This video has no captions.{mayWrite && ' Add a .vtt or .srt file, here or from a program:'}
       </p>
       {mayWrite && <Copy label="Captions, with an API key in KEY" value={command} />}
     </>

@@ -59,5 +59,6 @@ test('a request is withdrawn by its language, unless that would delete captions'
 
 test('languages are separated by commas; without any, the language is detected', () => {
   expect(choiceOf(' en, pt-BR ')).toEqual(['en', 'pt-BR']);
+  expect(choiceOf('English,Brazilian Portuguese, de fr')).toEqual(['en', 'pt-BR', 'de', 'fr']);
   expect(choiceOf(' ')).toBe(true);
 });

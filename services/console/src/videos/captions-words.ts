@@ -1,4 +1,5 @@
 import type { Schemas } from '@framelane/client';
+import { languageTagOf } from './language-tag.ts';
 
 type Captions = Schemas['Captions'];
 type AutoCaptions = Schemas['AutoCaptions'];
@@ -42,8 +43,11 @@ export function mayWithdraw(requested: AutoCaptions, captions: readonly Captions
   return captions.every(({ language }) => language !== withdrawnAs(requested));
 }
 
-/** What a person types into the field for languages: tags, separated by commas. Nothing means that the language is detected. */
+/** What a person types into the field for languages: tags or English names, separated by commas. Nothing means that the language is detected. */
 export function choiceOf(text: string): Schemas['AutoCaptionsChoice'] {
-  const languages = text.split(/[\s,]+/).filter((language) => language !== '');
+  const languages = text
+    .split(',')
+    .flatMap((part) => languageTagOf(part) ?? part.split(/\s+/))
+    .filter((language) => language !== '');
   return languages.length === 0 ? true : languages;
 }

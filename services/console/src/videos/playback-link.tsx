@@ -6,7 +6,9 @@ import { api } from '../api/api.ts';
 import { Copy } from '../ui/copy.tsx';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { formatTime } from '../ui/format.ts';
+import { DeveloperUrls } from './developer-urls.tsx';
 import { LIFETIMES, playerHtml } from './share-text.ts';
+import { WatchLink } from './watch-link.tsx';
 
 /** Creates links that play a signed video until they expire. */
 export function PlaybackLink({ video }: { video: Video }) {
@@ -57,9 +59,11 @@ function Links({
       <Text role="status" size="sm">
         This link ends at {formatTime(expiresAt)}.
       </Text>
-      <Copy label="Player page" value={page} />
-      <Copy label="HTML for a site" value={playerHtml(page, video.title, video)} />
-      <Copy label="Playlist (HLS)" value={url} />
+      <WatchLink url={page} />
+      <DeveloperUrls>
+        <Copy label="HTML for a site" value={playerHtml(page, video.title, video)} />
+        <Copy label="Playlist (HLS)" value={url} />
+      </DeveloperUrls>
     </>
   );
 }

@@ -51,6 +51,21 @@ export function useRefreshVideo(id: string): () => Promise<void> {
   return () => queries.invalidateQueries({ queryKey: ['videos', 'one', id] });
 }
 
+/** Returns a function that takes a deleted video out of the loaded lists, so that no page requests its poster, and loads them again. */
+export function useForgetVideo(): (id: string) => void {
+  const queries = useQueryClient();
+  return (id) => {
+    for (const kind of ['list', 'home']) {
+      const queryKey = ['videos', kind];
+      queries.setQueriesData<Schemas['VideoPage']>(
+        { queryKey },
+        (page) => page && { ...page, data: page.data.filter((video) => video.id !== id) },
+      );
+      void queries.invalidateQueries({ queryKey });
+    }
+  };
+}
+
 /** The timeline of a video. It is loaded again when the record has changed, and polled while an attempt can begin or end. */
 export function useTimeline(video: Video) {
   const isFinal = video.status === 'ready' || video.status === 'failed';
