@@ -128,7 +128,10 @@ testInBrowser('from the sign-in link to a playing video, and the deletion of a f
   await click(page, 'Delete video');
   await click(page, 'Delete');
   await heading(page, 'Videos');
-  await untilGone(page, 'console-notes');
+  await untilText(page, '“console-notes” deleted');
+  await page.waitForFunction(
+    `![...document.querySelectorAll('.rows a')].some(({ textContent }) => textContent === 'console-notes')`,
+  );
   await expect(client.video(notesId)).rejects.toThrow(ApiError);
 
   expect(problemsOf(opened)).toEqual([]);

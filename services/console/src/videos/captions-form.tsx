@@ -88,7 +88,11 @@ export function CaptionsForm({ videoId, replaced, onDone }: CaptionsFormProps) {
           checked={isDefault}
           onChange={({ currentTarget }) => setIsDefault(currentTarget.checked)}
         />
-        {missing !== undefined && <p className="hint">{missing}</p>}
+        {missing !== undefined && (
+          <Text size="sm" c="dimmed">
+            {missing}
+          </Text>
+        )}
         {upload.error && (isMarked ? <Refused error={upload.error} /> : <ErrorAlert error={upload.error} />)}
         <FormButtons
           cancel="Cancel"
