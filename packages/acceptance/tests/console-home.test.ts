@@ -198,7 +198,7 @@ testInBrowser('what was watched and used is said in one line, or with what to do
   await page.reload();
   await untilText(page, '12 views');
   await untilText(page, '950 B of 1.0 kB');
-  await untilText(page, 'The storage is nearly full.');
+  await untilText(page, 'The storage is full, or nearly.');
   await inspect(opened, 'home-figures');
   watched = { ...watched, enabled: false };
   await page.reload();
