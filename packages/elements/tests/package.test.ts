@@ -85,7 +85,8 @@ describe('the package, installed outside of the workspace', () => {
     expect(stdout.trim().split('\n')).toEqual([
       'DEFAULT_WORDS,FramelanePlayerElement,FramelaneUploaderElement FramelanePlayer,FramelaneUploader',
       '<framelane-player src="https://e/" class="a" style="display:block;aspect-ratio:9 / 16" aspect-ratio="9/16" muted=""></framelane-player>',
-      '<framelane-uploader endpoint="/t" multiple=""></framelane-uploader>',
+      // It takes no files until it is hydrated.
+      '<framelane-uploader endpoint="/t" multiple="" disabled=""></framelane-uploader>',
     ]);
     expect(stderr).toBe('');
   });
