@@ -3,6 +3,7 @@ import {
   playbackTokenKey,
   signPlaybackToken,
 } from '@framelane/control-plane/playback/playback-token';
+import { joseHeader } from '../jose-header.ts';
 import { expectThat } from '../promises.ts';
 import type { Target } from '../target.ts';
 
@@ -15,8 +16,6 @@ const GENUINE = await signPlaybackToken(KEY, {
   allowDownloads: false,
 });
 
-const headerOf = (header: object) => Buffer.from(JSON.stringify(header)).toString('base64url');
-
 export const target: Target = {
   maxBytes: 600,
   steps: { fixed: 3_000, perByte: 20 },
@@ -27,12 +26,12 @@ export const target: Target = {
     '=',
     '-',
     '_',
-    headerOf({ alg: 'none' }),
-    headerOf({ alg: 'HS256', b64: false, crit: ['b64'] }),
-    headerOf({ alg: 'HS512' }),
+    joseHeader({ alg: 'none' }),
+    joseHeader({ alg: 'HS256', b64: false, crit: ['b64'] }),
+    joseHeader({ alg: 'HS512' }),
     ...GENUINE.split('.'),
   ],
-  seeds: [GENUINE, `${headerOf({ alg: 'none' })}.${GENUINE.split('.')[1]}.a`],
+  seeds: [GENUINE, `${joseHeader({ alg: 'none' })}.${GENUINE.split('.')[1]}.a`],
   run: async (input) => {
     const token = input.toString();
     const use = { videoId: 'vid_1', now: new Date('2026-01-01T01:00:00Z') };

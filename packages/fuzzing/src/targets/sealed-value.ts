@@ -1,8 +1,7 @@
 import { SealingKeys } from '@framelane/contracts/sealing';
+import { joseHeader } from '../jose-header.ts';
 import { expectThat } from '../promises.ts';
 import type { Target } from '../target.ts';
-
-const headerOf = (header: object) => Buffer.from(JSON.stringify(header)).toString('base64url');
 
 const KEYS = new SealingKeys(new Uint8Array(32).fill(7));
 const SEALED = await KEYS.seal(Buffer.from('secret'));
@@ -14,9 +13,9 @@ export const target: Target = {
   dictionary: [
     '.',
     '..',
-    headerOf({ alg: 'none' }),
-    headerOf({ alg: 'dir', enc: 'A256GCM' }),
-    headerOf({ alg: 'dir', enc: 'A256GCM', zip: 'DEF' }),
+    joseHeader({ alg: 'none' }),
+    joseHeader({ alg: 'dir', enc: 'A256GCM' }),
+    joseHeader({ alg: 'dir', enc: 'A256GCM', zip: 'DEF' }),
     ...SEALED.split('.'),
   ],
   // The initialization vector is random, so a kept input would not open.

@@ -112,6 +112,15 @@ test('a request of a client that has disconnected counts until its handler ends,
   expect(isRefused(limit, 'a')).toBe(false);
 });
 
+test('a complete response keeps no timer', () => {
+  const timer = jest.spyOn(globalThis, 'setTimeout');
+  const res = enter(new ConcurrencyLimit(1), 'a');
+  res.writeHead(200);
+  res.emit('close');
+  expect(timer).not.toHaveBeenCalled();
+  timer.mockRestore();
+});
+
 test('a request of a client that had disconnected before does not count', () => {
   const limit = limitOf(1, 'a');
   const req = requestFrom('203.0.113.1');

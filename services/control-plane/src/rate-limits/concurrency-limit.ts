@@ -35,7 +35,7 @@ export class ConcurrencyLimit {
 
   /**
    * Counts a request before its credential is verified: for the workspace of that credential the last time, else for the network of the
-   * client. Throws 429 `rate_limited` if the limit is reached and that one has its share of it. Resolves with a function to call with the
+   * client. Throws 429 `rate_limited` if the limit is reached and that one has its share of it. Returns a function to call with the
    * verified workspace.
    */
   enter(req: Request, credential: string): (workspaceId: string) => void {
@@ -92,5 +92,8 @@ function whenHandled(res: Response, end: () => void): void {
     end();
     return Reflect.apply(endResponse, res, args);
   }) as Response['end'];
-  res.once('close', () => setTimeout(end, ABANDONED_MS).unref());
+  res.once('close', () => {
+    // Complete responses close, too, and a timer for each would keep them in memory.
+    if (!res.headersSent) setTimeout(end, ABANDONED_MS).unref();
+  });
 }
