@@ -8,17 +8,18 @@ const keyOf = (workspaceId: string) => `framelane.visit.${workspaceId}`;
 /** Stores when the console shows this workspace, whatever the page. */
 export function useRecordedVisits(workspaceId: string): void {
   useEffect(() => {
-    const record = () => {
+    const record = (wasShown: boolean) => {
       const key = keyOf(workspaceId);
-      const wasShown = document.visibilityState === 'hidden';
       const visit = visitAt(readVisit(localStorage.getItem(key)), Date.now(), wasShown);
       localStorage.setItem(key, JSON.stringify(visit));
       for (const listener of listeners) listener();
     };
-    record();
+    // Nothing was shown before, even if the browser opens the tab in the background.
+    record(false);
     // Also when the tab is hidden, which is often its end.
-    document.addEventListener('visibilitychange', record);
-    return () => document.removeEventListener('visibilitychange', record);
+    const onChange = () => record(document.visibilityState === 'hidden');
+    document.addEventListener('visibilitychange', onChange);
+    return () => document.removeEventListener('visibilitychange', onChange);
   }, [workspaceId]);
 }
 

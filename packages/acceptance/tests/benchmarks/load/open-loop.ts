@@ -38,19 +38,19 @@ const agent = new Agent({ keepAlive: true, maxSockets: 2000, scheduling: 'fifo' 
 type Tally = Outcome & { times: number[] };
 
 async function perform({ streams, seconds }: Task): Promise<Record<string, Outcome>> {
-  const records = new Map<string, Tally>();
+  const tallies = new Map<string, Tally>();
   const startedAt = performance.now();
   const pending = new Set<Promise<void>>();
-  for (const { name } of streams) records.set(name, emptyRecord());
+  for (const { name } of streams) tallies.set(name, emptyTally());
   await new Promise<void>((resolve) => {
     const timer = setInterval(() => {
       const elapsed = Math.min(seconds, (performance.now() - startedAt) / 1000);
       for (const { name, perSecond, shots } of streams) {
-        const record = records.get(name) as Tally;
-        for (; record.offered < Math.floor(elapsed * perSecond); record.offered += 1) {
-          const dueAt = startedAt + ((record.offered + 1) / perSecond) * 1000;
-          const shot = shots[record.offered % shots.length] as Shot;
-          const done = shoot(shot, dueAt, record).finally(() => pending.delete(done));
+        const tally = tallies.get(name) as Tally;
+        for (; tally.offered < Math.floor(elapsed * perSecond); tally.offered += 1) {
+          const dueAt = startedAt + ((tally.offered + 1) / perSecond) * 1000;
+          const shot = shots[tally.offered % shots.length] as Shot;
+          const done = shoot(shot, dueAt, tally).finally(() => pending.delete(done));
           pending.add(done);
         }
       }
@@ -60,13 +60,13 @@ async function perform({ streams, seconds }: Task): Promise<Record<string, Outco
     }, TICK_MS);
   });
   await Promise.all(pending);
-  return Object.fromEntries([...records].map(([name, record]) => [name, outcomeOf(record)]));
+  return Object.fromEntries([...tallies].map(([name, tally]) => [name, outcomeOf(tally)]));
 }
 
-function shoot({ method, url, headers, body }: Shot, dueAt: number, record: Tally): Promise<void> {
+function shoot({ method, url, headers, body }: Shot, dueAt: number, tally: Tally): Promise<void> {
   return new Promise((resolve) => {
     const fail = (error: NodeJS.ErrnoException) => {
-      count(record.errors, error.code ?? error.message);
+      count(tally.errors, error.code ?? error.message);
       resolve();
     };
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
@@ -79,7 +79,7 @@ function shoot({ method, url, headers, body }: Shot, dueAt: number, record: Tall
     const sent = startRequest(url, options, (response) => {
       response.on('error', fail);
       response.on('end', () => {
-        take(response, performance.now() - dueAt, record);
+        take(response, performance.now() - dueAt, tally);
         resolve();
       });
       response.resume();
@@ -89,17 +89,17 @@ function shoot({ method, url, headers, body }: Shot, dueAt: number, record: Tall
   });
 }
 
-function take({ statusCode = 0, headers }: IncomingMessage, milliseconds: number, record: Tally): void {
-  count(record.statuses, String(statusCode));
-  if (statusCode < 400) record.times.push(milliseconds);
-  if ([429, 503].includes(statusCode) && headers['retry-after'] === undefined) record.withoutRetryAfter += 1;
+function take({ statusCode = 0, headers }: IncomingMessage, milliseconds: number, tally: Tally): void {
+  count(tally.statuses, String(statusCode));
+  if (statusCode < 400) tally.times.push(milliseconds);
+  if ([429, 503].includes(statusCode) && headers['retry-after'] === undefined) tally.withoutRetryAfter += 1;
 }
 
 function count(counts: Record<string, number>, name: string): void {
   counts[name] = (counts[name] ?? 0) + 1;
 }
 
-function emptyRecord(): Tally {
+function emptyTally(): Tally {
   return { offered: 0, statuses: {}, withoutRetryAfter: 0, errors: {}, times: [], p50: 0, p99: 0 };
 }
 
