@@ -32,8 +32,8 @@ process.once('disconnect', () => process.exit());
 
 const TICK_MS = 5;
 const TIMEOUT_MS = 20_000;
-/** Beyond this number, requests wait for a connection, and their time counts. */
-const agent = new Agent({ keepAlive: true, maxSockets: 2000, scheduling: 'fifo' });
+/** Connections of a stream. Beyond this number, requests wait for one, and their time counts. */
+const CONNECTIONS = 500;
 
 type Tally = Outcome & { times: number[] };
 
@@ -41,7 +41,11 @@ async function perform({ streams, seconds }: Task): Promise<Record<string, Outco
   const tallies = new Map<string, Tally>();
   const startedAt = performance.now();
   const pending = new Set<Promise<void>>();
-  for (const { name } of streams) tallies.set(name, emptyTally());
+  const agents = new Map<string, Agent>();
+  for (const { name } of streams) {
+    tallies.set(name, emptyTally());
+    agents.set(name, new Agent({ keepAlive: true, maxSockets: CONNECTIONS }));
+  }
   await new Promise<void>((resolve) => {
     const timer = setInterval(() => {
       const elapsed = Math.min(seconds, (performance.now() - startedAt) / 1000);
@@ -50,7 +54,9 @@ async function perform({ streams, seconds }: Task): Promise<Record<string, Outco
         for (; tally.offered < Math.floor(elapsed * perSecond); tally.offered += 1) {
           const dueAt = startedAt + ((tally.offered + 1) / perSecond) * 1000;
           const shot = shots[tally.offered % shots.length] as Shot;
-          const done = shoot(shot, dueAt, tally).finally(() => pending.delete(done));
+          const done = shoot(shot, agents.get(name) as Agent, dueAt, tally).finally(() =>
+            pending.delete(done),
+          );
           pending.add(done);
         }
       }
@@ -60,10 +66,16 @@ async function perform({ streams, seconds }: Task): Promise<Record<string, Outco
     }, TICK_MS);
   });
   await Promise.all(pending);
+  for (const agent of agents.values()) agent.destroy();
   return Object.fromEntries([...tallies].map(([name, tally]) => [name, outcomeOf(tally)]));
 }
 
-function shoot({ method, url, headers, body }: Shot, dueAt: number, tally: Tally): Promise<void> {
+function shoot(
+  { method, url, headers, body }: Shot,
+  agent: Agent,
+  dueAt: number,
+  tally: Tally,
+): Promise<void> {
   return new Promise((resolve) => {
     const fail = (error: NodeJS.ErrnoException) => {
       count(tally.errors, error.code ?? error.message);
